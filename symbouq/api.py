@@ -1,5 +1,5 @@
-"""The public functions of `symbouq`: one trace audited, the worlds of a scene, audits as records
-that a notebook shows.
+"""Public functions of `symbouq`: audit a trace, list the possible relations of a scene, and show
+audits in a notebook.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 
 class Audit(records.Audit):
-    """The audit of one trace, which a notebook shows as HTML."""
+    """Audit of one trace. Notebooks show it as HTML."""
 
     def _repr_html_(self) -> str:
         return audit_html(self.model_dump())
 
     def to_frame(self) -> DataFrame:
-        """The claims as a pandas frame, as `claims_frame` has them.
+        """Claims as a pandas frame, with the columns of `claims_frame`.
 
         Raises:
             SymboUQError: If pandas is not installed.
@@ -39,7 +39,7 @@ class Audit(records.Audit):
         return claims_frame([self.model_dump()])
 
     def plot(self) -> Figure:
-        """The verdicts of the claims in both contexts, in order, as a matplotlib figure.
+        """Figure of the claims' verdicts in both contexts, in order.
 
         Raises:
             SymboUQError: If matplotlib is not installed.
@@ -48,13 +48,13 @@ class Audit(records.Audit):
 
 
 class TraceAuditor(auditing.TraceAuditor):
-    """Audits traces as records; takes the arguments of `symbouq.auditing.auditor.TraceAuditor`."""
+    """Auditor that returns records; see `symbouq.auditing.auditor.TraceAuditor` for arguments."""
 
     def audit(self, trace: Trace) -> Audit:
-        """The audit of a trace as a record.
+        """Audit a trace.
 
         Raises:
-            RecordError: If the trace cannot be audited as it is.
+            RecordError: If the trace cannot be audited.
         """
         return Audit.model_validate(self.audited(trace))
 
@@ -71,31 +71,32 @@ def audit(
     answers: Answers = "answer",
     timeout: float | None = None,
 ) -> Audit:
-    """Audits one trace. Threads may call it: they take turns.
+    """Audit one trace. Threads may call this function; they take turns.
 
-    >>> import symbouq
-    >>> result = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
-    >>> result.claims[-1].verdict
-    'entailed'
+    Examples:
+        >>> import symbouq
+        >>> result = symbouq.audit("A is above B. B is right of C.", ["A is upper right of C."])
+        >>> result.claims[-1].verdict
+        'entailed'
 
     Args:
         scene: The trusted description: one text, a list of sentences, or a list of
             `(subject, relation, object)`.
-        claims: The reasoning: one free text, a list of claims of which the last is the
-            conclusion, or, for a scene in relations, a list of lists of relations.
-        question: What was asked; it may name things and gives bare labels their pair.
-        profile: Name of the profile; else the dataset's, or `nine-way`.
+        claims: The reasoning: one text, a list of claims that ends with the conclusion, or, for a
+            scene given as relations, a list of lists of relations.
+        question: The question. It names the pair that a bare label such as "left" is about.
+        profile: Name of the profile; by default the dataset's, or `nine-way`.
         dataset: Name of the dataset, which may choose the profile.
-        ontology: Folder of a user's ontology.
-        context: Which context's verdicts feed profile, features and score.
-        answers: How the conclusion is judged; `relation` is the paper's strict auditor.
-        timeout: Seconds that it may take; what was decided by then is in the audit, which
-            has `timed_out`.
+        ontology: Folder of your ontology.
+        context: Context whose verdicts the profile, the features and the score use.
+        answers: How to judge the conclusion; `relation` is the paper's strict auditor.
+        timeout: Time limit in seconds. The audit keeps what was decided by then and sets
+            `timed_out`.
 
     Raises:
-        LimitError: If the time is over before the trace is read.
-        OntologyError: If the ontology or the profile cannot be used.
-        RecordError: If the arguments make no trace, or a relation is not in the profile.
+        LimitError: If time runs out before the trace is read.
+        OntologyError: If the ontology or the profile is invalid.
+        RecordError: If the arguments are not a valid trace, or a relation is not in the profile.
     """
     record = {**_scene_record(scene), "question": question, "dataset": dataset}
     if "scene_relations" in record:
@@ -122,18 +123,19 @@ def follow(
     ontology: str | os.PathLike[str] | None = None,
     answers: Answers = "answer",
 ) -> FollowedTrace:
-    """Begins the audit of a trace that is still being written.
+    """Start the audit of a trace that is still being written.
 
-    >>> import symbouq
-    >>> trace = symbouq.follow("A is above B. B is right of C.", "Where is A relative to C?")
-    >>> [claim["verdict"] for claim in trace.add("A is upper right of C.")]
-    ['entailed']
+    Examples:
+        >>> import symbouq
+        >>> trace = symbouq.follow("A is above B. B is right of C.", "Where is A relative to C?")
+        >>> [claim["verdict"] for claim in trace.add("A is upper right of C.")]
+        ['entailed']
 
     Args:
         scene: The trusted description: one text, or a list of sentences.
-        question: What was asked.
-        profile: Name of the profile; else `nine-way`.
-        ontology: Folder of a user's ontology.
+        question: The question.
+        profile: Name of the profile; by default `nine-way`.
+        ontology: Folder of your ontology.
         answers: As in `audit`.
 
     Raises:
@@ -156,28 +158,28 @@ def relations_between(
     dataset: str | None = None,
     ontology: str | os.PathLike[str] | None = None,
 ) -> Worlds | None:
-    """The relations that a scene leaves open between two things, and those that it settles.
+    """Possible and certain relations between two things of a scene.
 
-    >>> import symbouq
-    >>> found = symbouq.relations_between("A is above B. B is left of C.", "A", "C")
-    >>> found.certain
-    ('upper_left',)
+    Examples:
+        >>> import symbouq
+        >>> found = symbouq.relations_between("A is above B. B is left of C.", "A", "C")
+        >>> found.certain
+        ('upper_left',)
 
     Args:
         scene: One text, a list of sentences, or a list of `(subject, relation, object)`.
-        subject: A thing of the scene, as it is named there.
-        object: Another one.
-        profile: Name of the profile; else the dataset's, or `nine-way`.
+        subject: A thing in the scene, by its name.
+        object: Another thing.
+        profile: Name of the profile; by default the dataset's, or `nine-way`.
         dataset: Name of the dataset, which may choose the profile.
-        ontology: Folder of a user's ontology.
+        ontology: Folder of your ontology.
 
     Returns:
-        The relations that are possible and those that are certain; None if the scene
-        contradicts itself.
+        The possible and the certain relations, or None if the scene contradicts itself.
 
     Raises:
-        OntologyError: If the ontology or the profile cannot be used.
-        RecordError: If the scene cannot be read, or has no such thing.
+        OntologyError: If the ontology or the profile is invalid.
+        RecordError: If the scene cannot be read or lacks one of the things.
     """
     folder = os.fspath(ontology) if ontology is not None else None
     auditor = _auditor(profile, folder, "assumed", "answer", files_stamp(folder))

@@ -1,15 +1,23 @@
-"""Errors that are the user's to mend, with the place where it went wrong."""
+"""User errors, with the place where they occurred."""
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
-    """How an error is pickled (`__reduce__`): as it is, whatever its constructor takes. By
-    default one comes back by a call of its constructor with `args`, which may not fit.
+    """State for pickling an error (`__reduce__`), independent of its constructor.
+
+    By default, Python recreates an error by calling its constructor with `args`, which may not fit.
     """
     return _remade, (type(error), error.args), vars(error)
 
@@ -19,12 +27,12 @@ def _remade(kind: type[BaseException], arguments: tuple[Any, ...]) -> BaseExcept
 
 
 class SymboUQError(Exception):
-    """Base of the errors that are reported as one message, without a traceback.
+    """Base class of errors that are reported as one message, without a traceback.
 
     Args:
-        message: What is wrong and what to do about it; in one line, whatever data it quotes.
-        file: The file at fault, where there is one.
-        line: The line in it, from 1.
+        message: What is wrong and what to do about it, in one line.
+        file: File with the error, if any.
+        line: Line of the error, from 1.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None) -> None:
@@ -42,13 +50,12 @@ class SymboUQError(Exception):
 
 
 class OntologyError(SymboUQError):
-    """The rules or the ontology cannot be used: a syntax error, an undefined
-    predicate, an unknown relation, a profile that does not exist.
+    """Invalid rules or ontology, such as a syntax error or an unknown relation or profile.
 
     Args:
         message: What is wrong and what to do about it.
-        file: The file at fault, where there is one.
-        line: The line in it, from 1.
+        file: File with the error, if any.
+        line: Line of the error, from 1.
         code: Name of the check that failed (`rules/check.lp`).
     """
 
@@ -64,33 +71,53 @@ class OntologyError(SymboUQError):
 
 
 class RecordError(SymboUQError):
-    """One input record cannot be read. Other records are not affected."""
+    """Unreadable input record. Other records are not affected."""
 
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Imports packages of an extra.
+    """Import packages of an extra.
 
     Args:
         name: The extra.
 
     Raises:
-        SymboUQError: If one cannot be imported; says how to install the extra.
+        SymboUQError: If one cannot be imported; the message says how to install the extra.
     """
     try:
         yield
     except ImportError as error:
         package = f" ({error.name})" if error.name else ""
         raise SymboUQError(
-            f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
+            f"this needs the extra `{name}`{package}: {install_command(name)}; {error}"
         ) from error
 
 
+def install_command(extra: str) -> str:
+    """The command that installs an extra, or without a name the package, from where the package
+    itself came.
+    """
+    from importlib import metadata  # which takes longer to load than a command's help
+
+    try:
+        text = metadata.distribution(_PACKAGE).read_text("direct_url.json")
+        origin = json.loads(text) if text else {}
+    except metadata.PackageNotFoundError:  # run from its checkout
+        origin = {"url": Path(__file__).parents[1].as_uri(), "dir_info": {"editable": True}}
+    wanted = f"[{extra}]" if extra else ""
+    arguments = [f"{_PACKAGE}{wanted}"]
+    if origin.get("dir_info", {}).get("editable"):
+        arguments = ["-e", f"{unquote(urlsplit(origin['url']).path)}{wanted}"]
+    elif origin:
+        arguments = [f"{_PACKAGE}{wanted} @ {origin['url']}"]
+    return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
+
+
 def internal(error: Exception) -> str:
-    """The message about a fault of ours that costs one record, in one line."""
+    """One-line message about an internal error that costs one record."""
     return f"internal error, please report it: {type(error).__name__}: {one_line(error)}"
 
 
 def one_line(error: Exception) -> str:
-    """The reason that an error gives, in one line."""
+    """Reason of an error in one line."""
     return " ".join(str(error).split()) or "no reason given"

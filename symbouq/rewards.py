@@ -1,4 +1,4 @@
-"""Rewards for training on spatial reasoning: what the audit of a completion says of it.
+"""Training rewards for spatial reasoning, from the audit of a completion.
 
 A reward has two parts, each in [0, 1] or None where nothing was decided, which is unscored and
 never zero:
@@ -115,41 +115,45 @@ def reward(
     question: str = "",
     *,
     answer: Any = None,
+    any_of: Sequence[Any] | None = None,
     answer_space: Sequence[str] | None = None,
     dataset: str | None = None,
     profile: str | None = None,
     ontology: str | None = None,
     timeout: float | None = TIMEOUT,
 ) -> Reward:
-    """The reward of one completion.
+    """Reward of one completion.
 
-    >>> from symbouq.rewards import reward
-    >>> found = reward("A is left of B. B is left of C.", "A is left of C. Answer: C is left of A")
-    >>> found.claims, found.first_error
-    ((1.0, 0.0), 2)
+    Examples:
+        >>> from symbouq.rewards import reward
+        >>> scene = "A is left of B. B is left of C."
+        >>> found = reward(scene, "A is left of C. Answer: C is left of A")
+        >>> found.claims, found.first_error
+        ((1.0, 0.0), 2)
 
     Args:
         scene: The trusted description, one text or a list of sentences.
-        completion: Prose, an object of the generation contract, or a chat.
-        question: What was asked.
-        answer: The right answer, a label or a list of them, where it is known.
-        answer_space: The labels that an answer may have; where absent, the directions of the
-            profile, yes and no, or entailment, contradiction and neutral, as the answer is.
+        completion: Prose, an object with `reasoning` and `conclusion`, or a chat.
+        question: The question.
+        answer: The right answer, if known: a label or a list of labels that make it up.
+        any_of: Right answers, any of which will do; use it in place of `answer`.
+        answer_space: The possible labels. By default the directions of the profile, yes and no, or
+            entailment, contradiction and neutral, depending on the answer.
         dataset: Name of the dataset, which may choose the profile.
-        profile: Name of the profile; else the dataset's, or the default one.
-        ontology: Folder of a user's ontology.
-        timeout: Seconds that the audit may take; None for no limit.
+        profile: Name of the profile; by default the dataset's, or the default profile.
+        ontology: Folder of your ontology.
+        timeout: Time limit of the audit in seconds; None for no limit.
 
     Raises:
-        OntologyError: If the ontology or the profile cannot be used.
-        PipelineError: If there is no English pipeline.
+        OntologyError: If the ontology or the profile is invalid.
+        PipelineError: If no English pipeline is installed.
     """
     record = {"id": "completion", "scene": scene, "question": question, "dataset": dataset}
     with turn():
         auditor = _auditor(profile, ontology)
         try:
             with time_limit(timeout):
-                return _judged(auditor, record, completion, answer, answer_space)
+                return _judged(auditor, record, completion, any_of or (answer,), answer_space)
         except (OntologyError, PipelineError):
             raise
         except SymboUQError as error:
@@ -163,7 +167,7 @@ def _judged(
     auditor: TraceAuditor,
     record: Mapping[str, Any],
     completion: str | Sequence[Mapping[str, Any]],
-    answer: Any,
+    answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
     """The reward of a completion to the record of a question."""
@@ -179,7 +183,11 @@ def _judged(
     verdicts = tuple(claim["verdict"] for claim in audit["claims"])
     values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
-    known = _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+    outcomes = (
+        _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+        for answer in answers
+    )
+    known = max((each for each in outcomes if each is not None), default=None)
     fault = encodable("; ".join(audit["faults"]))
     return Reward(values, decided if known is None else known, verdicts, fault, audit)
 

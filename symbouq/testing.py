@@ -1,9 +1,10 @@
-"""Assertions about traces, for pytest and whatever else runs tests.
+"""Assertions about traces, for pytest and other test runners.
 
->>> from symbouq.testing import assert_audit
->>> scene = "The lamp is above the desk. The desk is left of the door."
->>> assert_audit(scene, "The lamp is upper left of the door.").claims[0].verdict
-'entailed'
+Examples:
+    >>> from symbouq.testing import assert_audit
+    >>> scene = "The lamp is above the desk. The desk is left of the door."
+    >>> assert_audit(scene, "The lamp is upper left of the door.").claims[0].verdict
+    'entailed'
 """
 
 from __future__ import annotations
@@ -23,21 +24,22 @@ def assert_audit(
     question: str = "",
     max_contradicted: int = 0,
 ) -> Audit:
-    """Asserts that no claim of a text, or no more than some, contradicts the scene or the claims
-    before it. What is unknown, or not evaluable after a contradiction, does not count.
+    """Assert that at most `max_contradicted` claims contradict the scene or earlier claims.
+
+    Unknown claims, and claims that cannot be evaluated after a contradiction, do not count.
 
     Args:
-        scene: The trusted description, as `symbouq.audit` takes it.
-        text: What is said of it: one text, or claims as `symbouq.audit` takes them.
-        profile: Name of the profile; else `nine-way`.
-        question: What was asked.
-        max_contradicted: How many claims may be contradicted.
+        scene: The trusted description, in any form that `symbouq.audit` accepts.
+        text: The reasoning: one text, or claims in any form that `symbouq.audit` accepts.
+        profile: Name of the profile; by default `nine-way`.
+        question: The question.
+        max_contradicted: Number of contradicted claims to allow.
 
     Returns:
         The audit, for further assertions.
 
     Raises:
-        AssertionError: If more claims are; names each with its premises, and counts the others.
+        AssertionError: If more claims are contradicted. The message gives each with its premises.
         SymboUQError: As `symbouq.audit`.
     """
     __tracebackhide__ = True  # pytest shows the caller's line

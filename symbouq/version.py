@@ -1,3 +1,3 @@
-"""The version, alone so that reading it loads nothing."""
+"""Single source of the version number; importing it loads nothing else."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

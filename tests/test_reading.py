@@ -140,13 +140,16 @@ def test_a_server_that_dies_loses_nothing(traces: Path) -> None:
 
 
 @pytest.mark.parametrize("status", [401, 503])
-def test_a_server_that_is_gone_is_one_line(traces: Path, status: int) -> None:
+def test_a_server_that_is_gone_is_told_once(traces: Path, status: int) -> None:
+    traces.write_text(traces.read_text() * 6)
     with chat_server(lambda body: (status, "out of order")) as server:
         more = settings(retries=0, samples=1, concurrency=1)
         at = ["--endpoint", server.url, "--model", "small", *more]
         result = run("audit", str(traces), "--reader", "model", *at, "--out", "a.jsonl")
     told = [line for line in result.output.splitlines() if "out of order" in line]
-    assert result.exit_code == 1 and len(told) == 1
+    assert result.exit_code == 1 and len(told) == 2
+    assert ":1: not read: " in told[0]
+    assert "17 more records, from line 2 to line 18: not read: " in told[1]
     assert "0 tokens read, 0 written" in result.output
 
 

@@ -1,4 +1,4 @@
-"""The sentences of `docs/rules/sentences.md` read as the page says, and what it names exists."""
+"""The sentences of `docs/reading.md` read as the page says, and the facts it names exist."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ from symbouq.auditing.messages import relation_text
 from symbouq.records import Trace, make_record
 
 ROOT = Path(__file__).parents[1]
-PAGE = (ROOT / "docs" / "rules" / "sentences.md").read_text(encoding="utf-8")
-ENTRY = re.compile(r"^(?P<text>[A-Z].*)\n:   (?P<said>.*)\n:   (?P<why>.*)$", re.M)
+PAGE = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
+ENTRY = re.compile(
+    r"^\| (?P<text>[A-Z].*[.?]) \| (?P<said>.*) \| (?P<why>.*`\w+` in `[\w/.]+`) \|$", re.M
+)
 NAMED = re.compile(r"`(?P<predicate>\w+)` in `(?P<file>[\w/.]+)`")
 SCENE = re.search(r"^> (.+)$", PAGE, re.M)
 

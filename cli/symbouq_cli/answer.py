@@ -1,4 +1,4 @@
-"""`symbouq answer`: questions answered from their scenes."""
+"""`symbouq answer`: answers from scenes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from symbouq_cli.terminal import tell
 @click.command()
 @records_command
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
-    """Answer the question of every record of FILES from its scene, without any model.
+    """Answer the question of every record in FILES from its scene, without a model.
 
-    Records have `scene`, `question` and `answer_space`. One JSON line each says which of
-    the answers are certain, possible and impossible, and what that rests on.
+    Records have `scene`, `question` and `answer_space`. Each line of output says which answers are
+    certain, possible and impossible, with the premises.
 
     Example: symbouq answer questions.jsonl.gz --out answers.jsonl
     """

@@ -1,4 +1,4 @@
-"""`symbouq audit`: traces in, audits out, and whether they pass as a check."""
+"""`symbouq audit`: audit traces, and use audits as a check."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.auditing.summary import Summary
+    from symbouq.integrations.scores import Scores
     from symbouq.integrations.telemetry import AuditEvents
 
 _FILE = click.Path(dir_okay=False, allow_dash=True)
@@ -39,46 +40,66 @@ _CHECKS = together(
         multiple=True,
         metavar="VERDICT",
         type=click.Choice(_VERDICTS),
-        help="Exit with 3 where claims have this verdict; may be repeated.",
+        help="Exit with 3 if a claim has this verdict; may be repeated.",
     ),
     option(
         "--fail-over",
         metavar="SHARE",
         type=click.FloatRange(0, 1),
         default=0.0,
-        help="With --fail-on, the share of claims that may have it.",
+        help="With --fail-on, the tolerated share of such claims.",
     ),
     option(
         "--min-decided",
         metavar="SHARE",
         type=click.FloatRange(0, 1),
-        help="Exit with 3 where a smaller share of claims is entailed or contradicted, or where no "
+        help="Exit with 3 if a smaller share of claims is entailed or contradicted, or if no "
         "trace was audited.",
     ),
     option(
         "--junit",
         metavar="FILE",
         type=_FILE,
-        help="Also write JUnit XML: a case fails where a claim has a verdict of --fail-on, or is "
-        "contradicted, and is skipped where no claim was decided; - is standard output.",
+        help="Also write JUnit XML. A case fails if a claim has a verdict of --fail-on "
+        "(default: contradicted) and is skipped if no claim was decided; - is standard "
+        "output.",
     ),
-    option("--sarif", metavar="FILE", type=_FILE, help="Also write the same as SARIF."),
+    option("--sarif", metavar="FILE", type=_FILE, help="Also write the same findings as SARIF."),
     option(
         "--github",
         is_flag=True,
-        help="Also print an annotation of a GitHub workflow for each of these claims, to standard "
-        "error.",
+        help="Also print each of these claims as a GitHub workflow annotation, on standard error.",
     ),
     option(
         "--otel",
         is_flag=True,
-        help="Also send each audit to a collector of OpenTelemetry, as OTEL_EXPORTER_OTLP_ENDPOINT "
-        "and its like say.",
+        help="Also send each audit to an OpenTelemetry collector, configured by "
+        "OTEL_EXPORTER_OTLP_ENDPOINT and related variables.",
+    ),
+    option(
+        "--langfuse",
+        is_flag=True,
+        help="Also write each audit to Langfuse, as scores of the trace that has its id.",
+    ),
+    option(
+        "--phoenix",
+        is_flag=True,
+        help="Also write each audit to Phoenix, as an annotation of the trace that has its id.",
     ),
 )
 
 
-@click.command()
+class _Audit(click.Command):
+    """The command, whose help names the profiles."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        from symbouq.ontology.library import builtin
+
+        with formatter.section("Profiles"):
+            formatter.write_dl([*builtin().about.items()])
+
+
+@click.command(cls=_Audit)
 @records_command
 @CONTEXT
 @ANSWERS
@@ -86,8 +107,8 @@ _CHECKS = together(
 @option(
     "--follow",
     is_flag=True,
-    help="Audit a trace while it is being written: after a line with its `scene` and `question` "
-    "(JSON), each line is a sentence, and its claims are printed at once.",
+    help="Audit a trace while it is being written. The first line holds `scene` and `question` "
+    "(JSON), each further line a sentence; its claims are printed at once.",
 )
 @_CHECKS
 def audit(
@@ -101,16 +122,18 @@ def audit(
     sarif: str | None,
     github: bool,
     otel: bool,
+    langfuse: bool,
+    phoenix: bool,
     follow: bool,
     **options: Any,
 ) -> None:
-    """Audit every trace of FILES: one JSON line each, and a table at the end.
+    """Audit every trace in FILES: write one JSON line each, and print a summary.
 
-    Each claim comes out entailed, contradicted, unknown or not evaluable, with its
-    premises. FILES hold one trace a line (JSON Lines, gzip is fine); - is standard input.
-    Samples of lm-evaluation-harness, logs of inspect_ai, OpenAI chat completions, vLLM
-    outputs, conversations, prompts with completions, exports of langfuse and promptfoo, CSV,
-    Parquet, saved Hugging Face data sets and folders of logs are read as well.
+    Each claim is entailed, contradicted, unknown or not evaluable, with its premises. FILES hold
+    one trace per line (JSON Lines, also gzipped); - is standard input. SymboUQ also reads samples
+    of lm-evaluation-harness, inspect_ai logs, OpenAI chat completions, vLLM outputs,
+    conversations, prompts with completions, langfuse and promptfoo exports, CSV, Parquet, saved
+    Hugging Face data sets and folders of logs.
 
     Example: symbouq audit traces.jsonl.gz --out audits.jsonl --report report.html
     """
@@ -143,7 +166,9 @@ def audit(
                 raise click.UsageError(f"{flag} and {other} name the same file")
     if fail_over and not fail_on:
         raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
-    flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github, "--otel": otel}
+    hosts = {"otel": otel, "langfuse": langfuse, "phoenix": phoenix}
+    flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github}
+    flags |= {f"--{host}": wanted for host, wanted in hosts.items()}
     unsharded = [*written, *(flag for flag, given in flags.items() if given)]
     if options["shards"] and unsharded:
         flag = unsharded[0]
@@ -159,7 +184,9 @@ def audit(
             from symbouq.report.jobs import reporting
 
             job, page = Job(reporting, arguments, Trace), stack.enter_context(Report(report))
-        events = stack.enter_context(_events()) if otel else None
+        sent = {host: _sending(host) for host, wanted in hosts.items() if wanted}
+        for each in sent.values():
+            stack.enter_context(each)
         prepare = stack.enter_context(readings(options, Trace, sources, out, *written.values()))
 
         def keep(outcome: Outcome) -> None:
@@ -168,12 +195,12 @@ def audit(
                 page.add(entry)
                 outcome = outcome._replace(summary=summary)
             table.add(outcome)
-            if checked or events is not None:
+            if checked or sent:
                 record = json.loads(outcome.output or b"")
                 if checked:
                     checks.add(record, outcome.file, outcome.number)
-                if events is not None:
-                    events.add(record)
+                for each in sent.values():
+                    each.add(record)
 
         def lose(outcome: Outcome) -> None:
             checks.add_error(outcome.file, outcome.number, outcome.id, outcome.error or "")
@@ -189,12 +216,9 @@ def audit(
                 stream.write(form(checks))
     for annotation in shown.github(checks) if github else ():
         tell(annotation)
-    lost = events.lost if events is not None else 0
-    if events is not None and lost:
-        tell(
-            f"{lost} of {events.added} events were not taken by the collector: is "
-            "OTEL_EXPORTER_OTLP_ENDPOINT its address?"
-        )
+    lost = {host: each for host, each in sent.items() if each.lost}
+    for host, each in lost.items():
+        tell(f"{each.lost} of {each.added} {_LOST[host]}")
     if fail_on:
         tell(checks.message)
     short = min_decided is not None and checks.fall_short(min_decided)
@@ -277,14 +301,25 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
                     stream.flush()
 
 
-def _events() -> AuditEvents:
-    """What sends audits to a collector.
+_LOST = {
+    "otel": "events were not taken by the collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?",
+    "langfuse": "audits were not taken by Langfuse: are LANGFUSE_BASE_URL and its keys right?",
+    "phoenix": "audits were not taken by Phoenix: is PHOENIX_COLLECTOR_ENDPOINT right?",
+}
+"""Hosts that audits are sent to, and what is told where some are lost."""
+
+
+def _sending(host: str) -> AuditEvents | Scores:
+    """What sends audits to a host.
 
     Raises:
         SymboUQError: If the packages for that are missing.
     """
     from symbouq.errors import extra
 
-    with extra("otel"):
-        from symbouq.integrations.telemetry import AuditEvents
-    return AuditEvents()
+    with extra(host):
+        from symbouq.integrations import scores, telemetry
+
+        if host == "otel":
+            return telemetry.AuditEvents()
+        return scores.langfuse() if host == "langfuse" else scores.phoenix()

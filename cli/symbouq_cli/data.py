@@ -18,7 +18,7 @@ SHOWN = 20
 
 @click.group()
 def data() -> None:
-    """Import the paper's benchmarks and list what is known of them.
+    """Import the paper's benchmarks, and list them.
 
     Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
     """
@@ -41,29 +41,30 @@ def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str)
     "--split",
     metavar="HOW",
     default="paper",
-    help="paper (its sizes), source (as released), none, or sizes: validation=100,test=500.",
+    help="paper (the paper's sizes), source (as released), none, or sizes such as "
+    "validation=100,test=500.",
 )
-@option("--reduce", metavar="NAME", help="A smaller answer space; see `symbouq data list`.")
-@option("--seed", default=0, help="Varies which scenes are drawn.")
-@option("--pool", is_flag=True, help="Draw from all rows, whatever their split at source.")
+@option("--reduce", metavar="NAME", help="Reduced answer space; see `symbouq data list`.")
+@option("--seed", default=0, help="Seed of the selection of scenes.")
+@option("--pool", is_flag=True, help="Draw from all rows and ignore the release's splits.")
 @option(
     "--overlap",
     type=click.Choice(["refuse", "drop"]),
     default="refuse",
-    help="A scene in two splits of the source: refuse, or drop from the earlier split.",
+    help="If a scene is in two splits of the release: refuse, or drop it from the earlier split.",
 )
 @option(
     "--suffix",
     type=click.Choice([".jsonl", ".jsonl.gz"]),
     default=".jsonl.gz",
-    help="What the files end in.",
+    help="Suffix of the files.",
 )
 def import_(name: str, path: str, out: str, **options: Any) -> None:
     """Import benchmark NAME from PATH: a file, a folder or a Hugging Face dataset.
 
-    PATH holds the benchmark's official release, or records of this project. Writes one
-    file of records for each split, and manifest.json with counts and hashes; splits of
-    an earlier import there are removed. All questions of a scene are in one split.
+    PATH holds the benchmark's official release, or records of SymboUQ. Writes one file of records
+    per split and manifest.json with counts and hashes, and removes splits of an earlier import. All
+    questions of a scene are in one split.
 
     Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
     """
@@ -90,7 +91,7 @@ def import_(name: str, path: str, out: str, **options: Any) -> None:
 
 @data.command("list")
 def list_() -> None:
-    """Print the known benchmarks with their answer spaces, reductions and sizes.
+    """List the known benchmarks with their answer spaces, reductions and sizes.
 
     Example: symbouq data list
     """

@@ -1,4 +1,4 @@
-"""`symbouq experiment`: whole runs from a configuration."""
+"""`symbouq experiment`: run experiments from a configuration."""
 
 from __future__ import annotations
 
@@ -29,20 +29,19 @@ _configured = together(
         "--out",
         metavar="DIR",
         type=_FOLDER,
-        help="The run's folder.  [default: runs/ and the experiment's name]",
+        help="Folder of the run.  [default: runs/ plus the experiment's name]",
     ),
     option(
         "--data",
         metavar="DIR",
         envvar="SYMBOUQ_DATA",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
-        help="Folder of the benchmarks; also from SYMBOUQ_DATA.",
+        help="Folder of the benchmarks.  [env: SYMBOUQ_DATA]",
     ),
     option(
         "--allow-smaller",
         is_flag=True,
-        help="Where a split's file has fewer questions than the configuration asks for, take them "
-        "all.",
+        help="If a file has fewer questions than the configuration asks for, use all of them.",
     ),
 )
 """The configuration and where it is run; `_experiment` takes them."""
@@ -52,7 +51,7 @@ _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 @click.group()
 def experiment() -> None:
-    """Run whole experiments: generate, audit, label, fit, score, and tell how it went.
+    """Run experiments: generate, audit, label, fit, score, and make tables and figures.
 
     Example: symbouq experiment run experiments/smoke.yaml
     """
@@ -60,16 +59,16 @@ def experiment() -> None:
 
 @experiment.command()
 @_configured
-@option("--dry-run", is_flag=True, help="Show the plan with its estimated cost, and stop.")
+@option("--dry-run", is_flag=True, help="Show the plan and its estimated cost, then stop.")
 @ENGINE
 @JOBS
 def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
-    """Run the experiment of CONFIG; what is made already is not made again.
+    """Run the experiment of CONFIG; finished stages are skipped.
 
-    At its end all tables and figures are in the folders `tables` and `figures` of the run's.
+    All tables and figures are written to the folders `tables` and `figures` of the run.
 
-    On a Ray cluster, as many stages as there are workers run side by side, in a folder that
-    all machines share.
+    On a Ray cluster, as many stages run side by side as there are workers, in a folder that all
+    machines share.
 
     Example: symbouq experiment run experiments/laptop.yaml --data benchmarks
     """
@@ -79,9 +78,11 @@ def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
         _show_plan(configured)
         return
     configured.check_packages()
+    from symbouq.errors import install_command
+
     drawn = find_spec("matplotlib") is not None
     if not drawn:
-        tell("no figures will be drawn: they need matplotlib (pip install 'symbouq[notebook]')")
+        tell(f"no figures will be drawn: they need matplotlib ({install_command('notebook')})")
     run = configured.run
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]
@@ -182,20 +183,18 @@ def _show_plan(configured: Experiment) -> None:
 
 @experiment.command()
 @_configured
-@option(
-    "--gpus", metavar="N", type=click.IntRange(1), help="Cards of the machine that is to run it."
-)
+@option("--gpus", metavar="N", type=click.IntRange(1), help="GPUs of the machine that will run it.")
 @option(
     "--gpu-memory",
     metavar="GB",
     type=click.FloatRange(0, min_open=True),
-    help="Memory of each.  [default: those of this machine, or 80 GB]",
+    help="Memory of each GPU.  [default: this machine's, or 80 GB]",
 )
 @option(
     "--rates",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="What experiments/gpu_check.py measured.",
+    help="Rates measured by experiments/gpu_check.py.",
 )
 def check(
     config: Path,
@@ -206,10 +205,10 @@ def check(
     rates: Path | None,
     **_: Any,
 ) -> None:
-    """Tell before CONFIG is run what would fail: access, tokenizers, context, memory, disk, hours,
-    and work that nothing reads. It needs no GPU and loads no model.
+    """Predict what would fail in a run of CONFIG: access, tokenizers, context, memory, disk, hours.
 
-    Each failure has the setting that mends it. Exit code 1 where something would fail, else 0.
+    Also finds work that nothing reads. Needs no GPU and loads no model. Each failure names the
+    setting to change. Exit code 1 if something would fail, otherwise 0.
 
     Example: symbouq experiment check experiments/paper.yaml --gpus 4 --gpu-memory 80
     """
@@ -233,7 +232,7 @@ def check(
 @experiment.command()
 @_configured
 def status(**options: Any) -> None:
-    """Say which stages of CONFIG are made, and how long they took.
+    """List the finished stages of CONFIG and how long they took.
 
     Example: symbouq experiment status experiments/smoke.yaml
     """
@@ -287,14 +286,12 @@ def _name(kind: str) -> Callable[..., Any]:
 @experiment.command()
 @_name("tables")
 @_configured
+@option("--form", type=click.Choice([*_ENDINGS]), default="markdown", help="Format of the table.")
 @option(
-    "--form", type=click.Choice([*_ENDINGS]), default="markdown", help="How to print the table."
-)
-@option(
-    "--to", metavar="DIR", type=_FOLDER, help="Write a file into this folder in place of printing."
+    "--to", metavar="DIR", type=_FOLDER, help="Write files into this folder instead of printing."
 )
 def table(name: str, form: str, to: Path | None, **options: Any) -> None:
-    """Print the table NAME of the experiment of CONFIG; `all` is every table.
+    """Print the table NAME of the experiment of CONFIG, or every table with `all`.
 
     Example: symbouq experiment table result experiments/smoke.yaml --form latex
     """
@@ -310,17 +307,17 @@ def table(name: str, form: str, to: Path | None, **options: Any) -> None:
 @experiment.command()
 @_name("figures")
 @_configured
-@option("--form", type=click.Choice(["png", "svg"]), default="png", help="Kind of the file.")
+@option("--form", type=click.Choice(["png", "svg"]), default="png", help="File format.")
 @option(
     "--to",
     metavar="DIR",
     type=_FOLDER,
     default=Path(),
     show_default="the current one",
-    help="The folder to write into.",
+    help="Output folder.",
 )
 def figure(name: str, form: str, to: Path, **options: Any) -> None:
-    """Draw the figure NAME of the experiment of CONFIG; `all` is every figure.
+    """Draw the figure NAME of the experiment of CONFIG, or every figure with `all`.
 
     Example: symbouq experiment figure risk-coverage experiments/smoke.yaml --form svg
     """

@@ -1,4 +1,4 @@
-"""`symbouq fit` and `symbouq predict`: calibrated reliability of new traces."""
+"""`symbouq fit` and `symbouq predict`: calibrated reliability of traces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from symbouq_cli.options import (
     traced,
 )
 from symbouq_cli.reading import model_options, readings
-from symbouq_cli.terminal import tell
+from symbouq_cli.terminal import Faults, tell
 
 if TYPE_CHECKING:
     from symbouq.io.stream import Job
@@ -37,30 +37,27 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 
 @click.command()
 @TRACES
-@output_option(
-    "--out", required=True, metavar="MODEL", help="Where to write the model, a JSON file."
-)
+@output_option("--out", required=True, metavar="MODEL", help="Output file for the model (JSON).")
 @option(
     "--composition",
     type=click.Choice(["worlds", "dual", "paper"]),
     default="worlds",
-    help="What the constraint scores see: the assumed context of the audit as in the paper, both "
-    "contexts (dual), or both and how the answer stands in the scene's possible worlds.",
+    help="Contexts that the constraint scores use: assumed, as in the paper; both (dual); or "
+    "both and the answer's status in the scene's possible worlds.",
 )
 @option(
     "--variant",
     type=click.Choice(_VARIANTS),
     default="full",
-    help="How scores are composed; full is the paper's DARC.",
+    help="Variant of the composer; full is the paper's DARC.",
 )
-@option("--seed", default=2026, help="Varies which traces share a fold.")
+@option("--seed", default=2026, help="Seed of the folds.")
 @option(
     "--guarantee",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     metavar="LEVEL",
-    help="Hold out half of the scenes to fit a threshold on the reliability: of the traces that "
-    "`predict` then accepts at most this share is wrong, with probability 1 - delta over the draw "
-    "of the held-out ones.",
+    help="Hold out half of the scenes and fit an acceptance threshold: with probability 1 - "
+    "delta, at most this share of the traces that `predict` accepts is wrong.",
 )
 @option(
     "--delta",
@@ -71,7 +68,7 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 @file_option(
     "--source",
     metavar="MODEL",
-    help="Adapt this model to FILES without labels, in place of fitting one.",
+    help="Adapt this model to FILES without labels, instead of fitting a new one.",
 )
 @parsing_options
 @reading_options
@@ -80,9 +77,9 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Fit a reliability model on the labelled traces of FILES.
 
-    A trace says whether its answer is right (`correct`), or what the right one is (`answer`, with
-    `answer_space`). Text is enough; log-probabilities (`tokens`) and further `scores` are used
-    where every trace has them. A few hundred traces do.
+    A trace needs `correct`, or the right `answer` with `answer_space`. Text is enough;
+    log-probabilities (`tokens`) and other `scores` are used if every trace has them. A few hundred
+    traces suffice.
 
     Example: symbouq fit validation.jsonl.gz --out model.json
     """
@@ -119,11 +116,12 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         model = source.adapted([reading for _, (reading, _) in readings])
     else:
         labels = labelled([gold for _, (_, gold) in readings])
-        faults = iter(labels.faults)
-        for (place, _), label in zip(readings, labels.of, strict=True):
-            if label is None:
-                failed += 1
-                tell(f"{place}: {next(faults)}")
+        reasons = iter(labels.faults)
+        with Faults() as faults:
+            for (place, _), label in zip(readings, labels.of, strict=True):
+                if label is None:
+                    failed += 1
+                    faults.add(f"{place}: {next(reasons)}")
         for warning in labels.warnings:
             _warn(warning)
         model = models.fit(
@@ -154,13 +152,17 @@ def _gathered(
     from symbouq_cli.run import progress, tell_failure
 
     readings, failed = [], 0
-    with progress() as advance, closing(process(files, job, jobs)) as outcomes:
+    with (
+        progress() as advance,
+        closing(process(files, job, jobs)) as outcomes,
+        Faults() as faults,
+    ):
         for outcome in outcomes:
             if outcome.error is None:
                 readings.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
                 failed += 1
-                tell_failure(outcome)
+                tell_failure(outcome, faults)
             advance()
     return readings, failed
 
@@ -200,20 +202,18 @@ def _tell(model: Model) -> None:
 
 @click.command()
 @TRACES
-@file_option("--model", required=True, metavar="MODEL", help="A model of `symbouq fit`.")
+@file_option("--model", required=True, metavar="MODEL", help="Model from `symbouq fit`.")
 @out_option("-")
-@option(
-    "--strict", is_flag=True, help="Refuse a model that was fitted under another ontology version."
-)
+@option("--strict", is_flag=True, help="Refuse a model fitted under another ontology version.")
 @parsing_options
 @model_options("--reader-model")
 @reading_options
 @engine_options
 def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> None:
-    """Predict how likely the answer of each trace of FILES is right.
+    """Predict the probability that the answer of each trace in FILES is right.
 
-    One JSON line a trace: the reliability, the scores that it is made of and what each of them
-    adds, and the Determinacy Profile. Labels are not read.
+    Writes one JSON line per trace: the reliability, the scores behind it with their contributions,
+    and the Determinacy Profile. Labels are not read.
 
     Example: symbouq predict new.jsonl --model model.json --out reliability.jsonl
     """

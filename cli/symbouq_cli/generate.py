@@ -22,7 +22,7 @@ from symbouq_cli.options import (
     together,
     traced,
 )
-from symbouq_cli.terminal import bar, quiet_retries, tell
+from symbouq_cli.terminal import bar, quiet_retries, tell, tell_faults
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
@@ -30,15 +30,20 @@ if TYPE_CHECKING:
 
 
 NETWORK = together(
-    option("--device", metavar="NAME", help="cpu, cuda, cuda:1; the GPU where there is one."),
+    option(
+        "--device",
+        metavar="NAME",
+        help="cpu, cuda, cuda:1, ...  [default: the GPU if there is one]",
+    ),
     option(
         "--dtype",
         type=click.Choice(["float32", "bfloat16", "float16"]),
-        help="Numbers to compute with; float32 on a CPU, the model's own on a GPU.",
+        help="Number format.  [default: float32 on a CPU, the model's own on a GPU]",
     ),
     file_option(
         "--chat-template",
-        help="Jinja chat template in place of the tokenizer's own; for signals that of generation.",
+        help="Jinja chat template that replaces the tokenizer's own. For signals, use the one "
+        "of the generation.",
     ),
 )
 """The options that say how a network is loaded and asked."""
@@ -48,26 +53,25 @@ engine_options = together(
         "--model",
         metavar="DIR",
         required=True,
-        help="Folder of a model in the Hugging Face layout, or its id on the hub, with a commit "
-        "after @ where it is pinned; with --endpoint its name there.",
+        help="Model: a folder, a Hugging Face id (pin a commit after @), or, with --endpoint, "
+        "its name there.",
     ),
     ENDPOINT,
     option(
         "--engine",
         type=click.Choice(ENGINES),
         default="transformers",
-        help="What runs a local model.",
+        help="Library that runs a local model.",
     ),
     count_option(
         "--batch-size",
-        help="Texts generated side by side; fewer where memory does not suffice. Of an endpoint, "
-        "requests at a time.",
+        help="Texts per batch, reduced if memory runs out. With --endpoint: parallel requests.",
     ),
     NETWORK,
     option(
         "--raw-logprobs",
         is_flag=True,
-        help="Record log-probabilities before the grammar's mask, not after it.",
+        help="Record log-probabilities before the grammar's mask instead of after it.",
     ),
 )
 """The options that say how an engine is loaded; `loading` takes them."""
@@ -78,14 +82,15 @@ text_options = together(
         "--temperature",
         type=click.FloatRange(min=0, min_open=True),
         default=1.0,
-        help="Temperature of what is drawn; the first answer is the most probable one.",
+        help="Sampling temperature. The first answer is greedy.",
     ),
-    option("--seed", type=int, default=0, help="Decides what is drawn."),
-    option("--free-form", is_flag=True, help="Prose, in place of a list of steps as JSON."),
+    option("--seed", type=int, default=0, help="Seed of the samples."),
+    option("--free-form", is_flag=True, help="Generate prose instead of a JSON list of steps."),
     count_option(
-        "--max-tokens", help="Most tokens of a trace; by default enough for every structured one."
+        "--max-tokens",
+        help="Maximum tokens of a trace.  [default: enough for every structured trace]",
     ),
-    count_option("--limit", help="Only the first instances."),
+    count_option("--limit", help="Use only the first instances."),
 )
 """The options that say what is generated."""
 
@@ -124,23 +129,23 @@ def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
     type=click.IntRange(min=0),
     default=10,
     metavar="N",
-    help="Further traces of each instance, drawn at random.",
+    help="Number of extra traces sampled per instance.",
 )
 @text_options
 @option(
     "--ray",
     is_flag=True,
-    help="Generate on a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
+    help="Generate on a Ray cluster (RAY_ADDRESS, or a local one).",
 )
 @count_option(
     "--jobs",
-    help="With --ray: workers, each with the model; as many as there is room for by default.",
+    help="With --ray: number of workers, each with the model.  [default: as many as fit]",
 )
 @option(
     "--gpus",
     type=click.FloatRange(min=0),
     metavar="N",
-    help="With --ray: GPUs of each worker; by default one where the cluster has any.",
+    help="With --ray: GPUs per worker.  [default: one if the cluster has GPUs]",
 )
 @reading_options
 def generate(
@@ -151,12 +156,11 @@ def generate(
     gpus: float | None,
     **options: Any,
 ) -> None:
-    """Let a language model reason about every instance of FILES: one trace a line.
+    """Let a language model reason about every instance of FILES: one trace per line.
 
-    Records have `scene`, `question` and, where answers are restricted, `answer_space`. The
-    model writes one to six short steps and a conclusion, held to that by a grammar, with
-    the log-probabilities of its tokens. Texts that are no trace after all are written with
-    their status. A run that was stopped continues when the same command is given again.
+    Records have `scene`, `question` and, for restricted answers, `answer_space`. A grammar limits
+    the model to one to six short steps and a conclusion; log-probabilities are recorded. Invalid
+    output is kept with its status. A stopped run resumes if you repeat the command.
 
     Example: symbouq generate test.jsonl.gz --model models/small --out traces.jsonl
     """
@@ -182,8 +186,7 @@ def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance]
     from symbouq.evidence.generation.run import read_instances
 
     instances, failed = read_instances(traced(files, options), options.pop("limit"))
-    for error in failed:
-        tell(error)
+    tell_faults(failed)
     return instances, bool(failed)
 
 

@@ -1,4 +1,4 @@
-"""`symbouq labels`: labels of claims, right or wrong, and the agreement of their sources.
+"""`symbouq labels`: label claims as right or wrong, and compare label sources.
 
 Exit codes: 0 everything was read, 1 some traces failed, 2 a file or an option is wrong.
 """
@@ -13,7 +13,7 @@ import click
 
 from symbouq_cli.generate import engine_options, loading
 from symbouq_cli.options import CONTINUED, finish, option, out_option
-from symbouq_cli.terminal import printable, tell
+from symbouq_cli.terminal import printable, tell, tell_faults
 
 if TYPE_CHECKING:
     from symbouq.errors import RecordError
@@ -28,17 +28,17 @@ AUDITS = option(
     "--audits",
     metavar="FILE",
     type=FILE,
-    help="Audits of the traces: they say which claims free-form responses, and outputs that are "
-    "not valid, have. Their verdicts are not read.",
+    help="Audits of the traces. They give the claims of free-form and invalid outputs; verdicts "
+    "are not read.",
 )
 
 
 @click.group()
 def labels() -> None:
-    """Say which claims of traces are right; the auditor is never asked.
+    """Label claims of traces as right or wrong, without the auditor.
 
-    A record of labels has `id`, `source` and `labels`: 1 (right), 0 (wrong) or null for each
-    claim, the last one for the conclusion.
+    A label record has `id`, `source` and `labels`: 1 (right), 0 (wrong) or null for each claim. The
+    last one is the conclusion's.
 
     Example: symbouq labels answer traces.jsonl --out labels.jsonl
     """
@@ -49,7 +49,7 @@ def labels() -> None:
 @out_option("-")
 @AUDITS
 def answer(traces: str, out: str, audits: str | None) -> None:
-    """Label the conclusions of TRACES by their `answer`, matched without any model.
+    """Label the conclusions of TRACES by matching their `answer`, without a model.
 
     Example: symbouq labels answer traces.jsonl --out answers.jsonl
     """
@@ -80,7 +80,7 @@ def answer(traces: str, out: str, audits: str | None) -> None:
 @out_option("-")
 @AUDITS
 def truth(traces: str, out: str, audits: str | None) -> None:
-    """Label the steps of TRACES about scenes that `symbouq scenes` made, by their layouts.
+    """Label the steps of TRACES about scenes from `symbouq scenes`, by their layouts.
 
     Example: symbouq labels truth traces.jsonl --out truth.jsonl
     """
@@ -95,7 +95,7 @@ def truth(traces: str, out: str, audits: str | None) -> None:
 @AUDITS
 @engine_options
 def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
-    """Label the reasoning steps of TRACES by a language model, which sees no answer.
+    """Label the reasoning steps of TRACES with a language model, which sees no answer.
 
     Example: symbouq labels judge traces.jsonl --model judge --out judged.jsonl
     """
@@ -125,15 +125,15 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
     metavar="FILE",
     required=True,
     type=click.Path(dir_okay=False),
-    help="The page, or by a name in .csv the table.",
+    help="Output page; a name ending in .csv makes a table.",
 )
 @AUDITS
-@option("--traces", "number", default=100, type=click.IntRange(1), help="Traces of each dataset.")
-@option("--seed", default=2026, help="Varies which traces are drawn.")
+@option("--traces", "number", default=100, type=click.IntRange(1), help="Traces per dataset.")
+@option("--seed", default=2026, help="Seed of the selection of traces.")
 def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) -> None:
-    """Write steps of TRACES for people to judge: a page that saves a table, or a table to fill in.
+    """Write steps of TRACES for people to judge: a page that saves a table, or a table.
 
-    People see the judge's instruction and no answer. `symbouq labels human` reads the table,
+    People see the judge's instruction and no answers. `symbouq labels human` reads the table,
     `symbouq labels agree` compares it with the judge.
 
     Example: symbouq labels annotate traces.jsonl --out page.html
@@ -161,8 +161,7 @@ def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) 
     written = annotation.table if out.endswith(".csv") else annotation.annotation_page
     with replacing(out) as stream:
         stream.write(written(shown))
-    for fault in failed:
-        tell(fault)
+    tell_faults(failed)
     tell(f"{len(shown)} traces, {sum(len(trace['steps']) for trace in shown)} steps to judge")
     finish(bool(failed))
 
@@ -173,10 +172,10 @@ def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) 
 @out_option("-")
 @AUDITS
 def human(traces: str, table: str, out: str, audits: str | None) -> None:
-    """Import labels that people gave to claims of TRACES from TABLE, a CSV file or JSON Lines.
+    """Import labels by people for claims of TRACES from TABLE, a CSV or JSON Lines file.
 
-    A row has `id` (of the trace), `claim` (its number from 1, or `conclusion`) and `label`
-    (1, 0, or nothing).
+    A row has `id` (of the trace), `claim` (its number from 1, or `conclusion`) and `label` (1, 0 or
+    empty).
 
     Example: symbouq labels human traces.jsonl labels.csv --out human.jsonl
     """
@@ -192,7 +191,7 @@ def human(traces: str, table: str, out: str, audits: str | None) -> None:
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @out_option("-")
 def merge(files: tuple[str, ...], out: str) -> None:
-    """Join FILES of labels: of each claim, the label of the first file that has one.
+    """Merge FILES of labels; for each claim, the first file with a label wins.
 
     Example: symbouq labels merge human.jsonl judged.jsonl answers.jsonl --out labels.jsonl
     """
@@ -211,7 +210,7 @@ def merge(files: tuple[str, ...], out: str) -> None:
 @click.argument("second", type=FILE, metavar="B")
 @out_option("-")
 def agree(first: str, second: str, out: str) -> None:
-    """Agreement and Cohen's kappa of label files A and B over the claims that both label.
+    """Compute agreement and Cohen's kappa of label files A and B.
 
     Example: symbouq labels agree human.jsonl judged.jsonl
     """
@@ -260,8 +259,7 @@ def write_labels(
             failed.append(item)
     write_records(out, (one.record() for one in made))
     failed += also()
-    for error in failed:
-        tell(error)
+    tell_faults(failed)
     values = [label for one in made for label in one.labels if label is not None]
     tell(f"{len(made)} traces, {len(values)} claims labelled, {sum(values)} right")
     finish(bool(failed))

@@ -52,7 +52,7 @@ from symbouq_cli.score import score
 from symbouq_cli.scores import scores
 from symbouq_cli.serve import mcp, serve
 from symbouq_cli.signals import signals
-from symbouq_cli.terminal import printable, say, tell
+from symbouq_cli.terminal import Faults, printable, say, tell, tell_faults
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
@@ -159,7 +159,7 @@ class _Unusable(click.ClickException):
 )
 @click.pass_context
 def main(context: click.Context, debug: bool) -> None:
-    """Can this spatial reasoning trace be trusted? Audits it with logic."""
+    """Can you trust this spatial reasoning trace? SymboUQ audits it with logic."""
     if os.environ.get("NO_COLOR"):
         context.color = False  # rich looks itself, click does not
 
@@ -167,7 +167,7 @@ def main(context: click.Context, debug: bool) -> None:
 @main.command()
 @records_command
 def parse(files: tuple[str, ...], out: str, **options: Any) -> None:
-    """Read every trace of FILES into relations, in a form that `audit` takes.
+    """Convert every trace of FILES to relations, in a form that `audit` accepts.
 
     Example: symbouq parse traces.jsonl | symbouq audit -
     """
@@ -194,15 +194,14 @@ _AUDITS = click.Path(exists=True, dir_okay=False, allow_dash=True)
 @printing_option("flips", "text", "json")
 @REPORT
 def compare(first: str, second: str, examples: int, form: str, report: str | None) -> None:
-    """Show how the audits in FIRST and SECOND differ: two models, contexts or versions.
+    """Compare the audits in FIRST and SECOND: two models, contexts or versions.
 
-    Two files of readings (`symbouq audit --reader model`) are compared sentence by sentence.
+    Traces are matched by id. If the responses are the same, all claims are compared, otherwise only
+    the scene and the conclusion. Each file is compared in the context it was audited with. One file
+    may be - for standard input. Files of readings (`symbouq audit --reader model`) are compared
+    sentence by sentence.
 
-    Both are what `symbouq audit` wrote; traces belong together by their ids. Where the
-    responses are the same, all claims are compared, else the scene and the conclusion. One
-    of them may be - for standard input.
-    Audits made with another --context are compared by that context's verdicts.
-    Exit codes: 0 no difference, 1 a verdict flips, a trace is in one file alone or a line
+    Exit codes: 0 no difference, 1 a verdict flips, a trace is missing from one file or a line
     cannot be read, 2 nothing to compare.
 
     Example: symbouq compare before.jsonl after.jsonl --report changes.html
@@ -229,8 +228,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
                 show_readings((first, second), read, examples)
             finish(read.differ)
         flips = comparison(one, other, examples, sides.add)
-    for failure in flips.failed:
-        tell(failure)
+    tell_faults(flips.failed)
     notes = [f"one response in both: {flips.same} of {flips.traces} traces"]
     notes += [
         f"only in {name}: {count} trace{'' if count == 1 else 's'}"
@@ -262,14 +260,16 @@ class _Place(click.Path):
 
 @main.command()
 @click.argument("place", metavar="FILE[:LINE]", type=_Place(exists=True, allow_dash=True))
-@option("--id", "identity", metavar="ID", help="The trace with this id.")
-@option("--first-contradicted", is_flag=True, help="The first trace with a contradicted claim.")
-@option("--list", "listed", is_flag=True, help="One line per trace: line, id, verdicts.")
+@option("--id", "identity", metavar="ID", help="Select the trace with this id.")
+@option(
+    "--first-contradicted", is_flag=True, help="Select the first trace with a contradicted claim."
+)
+@option("--list", "listed", is_flag=True, help="List all traces: line, id, verdicts.")
 @option(
     "--reading",
     is_flag=True,
-    help="Print how each sentence is read, too: its parse, candidates with costs, and the rules "
-    "and facts that they come from.",
+    help="Also show how each sentence was read: parse, candidates with costs, and the rules and "
+    "facts behind them.",
 )
 @parsing_options
 @reading_options
@@ -284,9 +284,9 @@ def explain(
     pipeline: str | None,
     **options: Any,
 ) -> None:
-    """Print one trace of FILE claim by claim, with verdicts, reasons and a sketch.
+    """Explain one trace of FILE, claim by claim, with verdicts, reasons and a sketch.
 
-    LINE is where the trace is in FILE, from 1. A file with a single trace needs no LINE.
+    LINE is the trace's line in FILE, from 1. You may omit it if FILE has a single trace.
 
     Example: symbouq explain traces.jsonl:7
     """
@@ -311,17 +311,18 @@ def explain(
         return
     job = Job(keeping, (profile, ontology, pipeline), Trace, timeout=10)
     failed = 0
-    for outcome in process((source,), job, 1):
-        if outcome.error is not None:
-            failed += 1
-            tell_failure(outcome)
-            continue
-        trace, record = outcome.summary
-        if listed:
-            say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
-        elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
-            show_explanation(explanation_of(auditor, trace, reading))
-            return
+    with Faults() as faults:
+        for outcome in process((source,), job, 1):
+            if outcome.error is not None:
+                failed += 1
+                tell_failure(outcome, faults)
+                continue
+            trace, record = outcome.summary
+            if listed:
+                say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
+            elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
+                show_explanation(explanation_of(auditor, trace, reading))
+                return
     if first_contradicted:
         say("no trace has a contradicted claim")
     finish(failed > 0)
@@ -335,11 +336,11 @@ def explain(
 @JOBS
 @TIMEOUT
 def counterfactual(file: str, out: str, **options: Any) -> None:
-    """Test the auditor on FILE: a supported and an incompatible claim per scene relation.
+    """Test the auditor on FILE with a supported and an incompatible claim per relation.
 
-    For every relation that a scene states and does not itself contradict, one claim that
-    it supports and one that it excludes, in other words than the scene's; the first must
-    come out entailed and the second contradicted. One JSON line per trace, and a table.
+    For every consistent relation of a scene, one claim is generated that it supports and one that
+    it excludes, in other words. The first must be entailed, the second contradicted. Writes one
+    JSON line per trace and prints a table.
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """

@@ -54,7 +54,7 @@ def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> l
 PROFILE = option(
     "--profile",
     metavar="NAME",
-    help="Profile, in place of the trace's own or the default one.",
+    help="Profile; overrides the trace's own and the default.",
     shell_complete=_profiles,
 )
 ONTOLOGY = option(
@@ -66,63 +66,63 @@ ONTOLOGY = option(
 PIPELINE = option(
     "--pipeline",
     metavar="NAME",
-    help="Package of the English spaCy pipeline that parses open text; `symbouq doctor` says which "
-    "one serves unless named.",
+    help="English spaCy pipeline that parses open text. `symbouq doctor` shows the default.",
 )
 CONTEXT = option(
     "--context",
     type=click.Choice(["assumed", "grounded", "non-committal"]),
     default="assumed",
-    help="Which verdicts feed profile, features and Constraint-Rule.",
+    help="Context whose verdicts the profile, features and Constraint-Rule use.",
 )
 ANSWERS = option(
     "--answers",
     type=click.Choice(["answer", "relation"]),
     default="answer",
-    help="Judge a conclusion that states no relation as an answer to the question, or, like the "
-    "paper, only by its relations; then every claim with relations is a premise of later ones.",
+    help="How to judge a conclusion: as an answer to the question if it states no relation, or, "
+    "like the paper, only by its relations. In the latter case, every claim with relations "
+    "is a premise of later ones.",
 )
 CONTINUED = output_option(
     "--out",
     required=True,
-    help="Where to write; what a stopped run wrote there is kept and continued.",
+    help="Output file. A stopped run resumes from it.",
 )
-JOBS = count_option("--jobs", help="Processes; all cores by default.")
+JOBS = count_option("--jobs", help="Number of processes.  [default: all cores]")
 TIMEOUT = option(
     "--timeout",
     type=click.FloatRange(min=0),
     metavar="SECONDS",
     default=10,
-    help="Time that one record may take, 0 for no limit. An audit keeps what was decided by then.",
+    help="Time limit per record; 0 for none. An audit keeps what it decided by then.",
 )
 ENGINE = option(
     "--engine",
     type=click.Choice(["builtin", "ray"]),
     default="builtin",
-    help="What spreads the work: processes on this machine, or a Ray cluster (RAY_ADDRESS; "
-    "without it, one on this machine), where N of --jobs are its workers.",
+    help="Run on processes of this machine, or on a Ray cluster (RAY_ADDRESS, or a local one) "
+    "with --jobs workers.",
 )
 _SHARDS = option(
     "--shards",
     metavar="DIR",
-    help="With --engine ray, in place of --out: write one compressed file for each of FILES into "
-    "this folder or URI, and leave out those that are there.",
+    help="With --engine ray, instead of --out: write one compressed file per input file into "
+    "this folder or URI; finished ones are skipped.",
 )
 REPORT = output_option(
     "--report",
-    help="Also write a page (HTML) that shows everything, and needs nothing but a browser.",
+    help="Also write a self-contained HTML report.",
 )
 ENDPOINT = option(
     "--endpoint",
     metavar="URL",
-    help="Server with OpenAI's chat completions that runs the model, such as "
-    "http://localhost:8000/v1. Its key is SYMBOUQ_API_KEY, or OPENAI_API_KEY, of the environment.",
+    help="Server with OpenAI's chat completions API, such as http://localhost:8000/v1. The key "
+    "comes from SYMBOUQ_API_KEY or OPENAI_API_KEY.",
 )
 EXAMPLES = option(
     "--examples",
     default=3,
     type=click.IntRange(min=0),
-    help="How many flips of each kind to print.",
+    help="Number of flips to print per kind.",
 )
 _Command = Callable[..., Any]
 
@@ -143,23 +143,23 @@ reading_options = together(
         "--format",
         "form",
         type=click.Choice(FORMATS),
-        help="Format of the files; recognised file by file unless named.",
+        help="Format of the files.  [default: detected per file]",
     ),
     option(
         "--map",
         "maps",
         multiple=True,
         metavar="FIELD=SOURCE",
-        help="Fill a trace's field (or `prompt`) from another one of the file, a dotted path "
-        "for nested ones; may be repeated.",
+        help="Fill a trace field (or `prompt`) from a field of the file; use a dotted path for "
+        "nested fields; may be repeated.",
     ),
     option(
         "--prompt-split",
         metavar="REGEX",
-        help="Find the scene, and the question, in a prompt by the groups (?P<scene>...) and "
-        "(?P<question>...); by default the last question and what stands before it.",
+        help="Regular expression that splits a prompt, with the groups (?P<scene>...) and "
+        "(?P<question>...).  [default: the last question and the text before it]",
     ),
-    file_option("--batch-input", help="Input of the OpenAI batch whose output is read."),
+    file_option("--batch-input", help="Input file of the OpenAI batch."),
 )
 """The options that say how trace files are read; `traced` takes them."""
 
@@ -188,8 +188,8 @@ def out_option(default: str) -> Callable[[Any], Any]:
         metavar="FILE",
         default=default,
         type=click.Path(dir_okay=False, allow_dash=True),
-        help="Where to write; - is standard output, a name in .gz is compressed, one in "
-        ".parquet is a table.",
+        help="Output file; - is standard output, a name in .gz is compressed, one in .parquet "
+        "is a table.",
     )
 
 

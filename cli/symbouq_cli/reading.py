@@ -45,22 +45,23 @@ def model_options(*names: str) -> Callable[[Any], Any]:
             "--reader",
             type=click.Choice(["parser", "model", "both"]),
             default="parser",
-            help="Who reads the texts: the parser and its rules; a language model (--endpoint, or "
-            "a local one); or the model, with the parser as second opinion.",
+            help="Read text with the parser, with a language model (local or --endpoint), or "
+            "with the model and the parser as second opinion.",
         ),
         ENDPOINT,
         option(
             *names,
             "reader_model",
             metavar="NAME",
-            help="The model that reads: its name at the endpoint; without one a local model's "
-            "folder, or the one whose readings are kept in a file.",
+            help="Model that reads: its name at the endpoint, a local folder, or the model "
+            "whose stored readings to use.",
         ),
         option(
             "--reader-settings",
             metavar="FILE",
             type=click.Path(exists=True, dir_okay=False, path_type=Path),
-            help="How the model reads: a YAML file with `readings`, `samples`, `price` and others.",
+            help="Settings of the model reader, a YAML file with `readings`, `samples`, `price` "
+            "and others.",
         ),
     )
 

@@ -1,4 +1,4 @@
-"""`symbouq refine` and `symbouq select`: better answers by what logic finds in them."""
+"""`symbouq refine` and `symbouq select`: better answers by logic."""
 
 from __future__ import annotations
 
@@ -32,24 +32,23 @@ if TYPE_CHECKING:
 @TRACES
 @CONTINUED
 @engine_options
-@count_option("--rounds", default=3, help="How often a question is asked at most.")
+@count_option("--rounds", default=3, help="Maximum number of times a question is asked.")
 @option(
     "--control",
     is_flag=True,
-    help="Also draw as many answers without what logic found, to see what that is worth.",
+    help="Also draw as many answers without feedback, for comparison.",
 )
 @text_options
 @PROFILE
 @ONTOLOGY
 @reading_options
 def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: Any) -> None:
-    """Let a language model answer FILES again where logic finds a conflict in its answer.
+    """Let a language model answer FILES again if logic finds a conflict in its answer.
 
-    Each answer is audited. One with a contradicted step is handed back with that step, why it
-    cannot hold, and the sentences that say so; the model gives the whole answer again, until
-    there is no conflict or --rounds are over. Of all answers the best is kept, by the verdicts
-    that rest on the scene alone; the others stand in `rounds`. A run that was stopped continues
-    when the same command is given again.
+    Each answer is audited. If a step is contradicted, the model gets it back with the reason and
+    the conflicting sentences, until there is no conflict or --rounds are used up. The best answer
+    by the grounded verdicts is kept; `rounds` holds the others. A stopped run resumes if you
+    repeat the command.
 
     Example: symbouq refine test.jsonl.gz --model models/small --control --out refined.jsonl
     """
@@ -82,17 +81,16 @@ def _told(found: Comparison) -> str:
 @file_option(
     "--model",
     metavar="MODEL",
-    help="A model of `symbouq fit`, whose reliability decides; by default the verdicts do.",
+    help="Select by the reliability of this model from `symbouq fit`.  [default: by verdicts]",
 )
 @parsing_options
 @reading_options
 @job_options
 def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) -> None:
-    """Select the best of the answers of each trace of FILES: itself or one of its `samples`.
+    """Select the best answer of each trace in FILES: its own or one of its `samples`.
 
-    The best is the one with the highest Constraint-Rule over the verdicts that rest on the
-    scene alone, or with the highest reliability (--model); of equal ones the one that most
-    of them agree with. Labels are not read.
+    The best answer has the highest Constraint-Rule over the grounded verdicts, or the highest
+    reliability (--model). On a tie, the most frequent answer wins. Labels are not read.
 
     Example: symbouq select traces.jsonl --out best.jsonl
     """

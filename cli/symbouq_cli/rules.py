@@ -1,4 +1,4 @@
-"""`symbouq rules`: the rule author's commands.
+"""`symbouq rules`: commands for rule authors.
 
 Exit codes: 0 clean, 1 findings, failures or flips, 2 cannot run.
 """
@@ -26,15 +26,15 @@ from symbouq_cli.options import (
     output_option,
     printing_option,
 )
-from symbouq_cli.terminal import printable, say, tell
+from symbouq_cli.terminal import printable, say, tell, tell_faults
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
-WATCH = option("--watch", is_flag=True, help="Run again after each edit, until Ctrl-C.")
+WATCH = option("--watch", is_flag=True, help="Rerun after each edit, until Ctrl-C.")
 
 
 @click.group()
 def rules() -> None:
-    """Check, test, compare and look up the rules and the ontology.
+    """Check, test, compare and inspect the rules and the ontology.
 
     Example: symbouq rules new my-rules
     """
@@ -61,7 +61,7 @@ def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> No
 @printing_option("findings", "text", "json", "sarif")
 @WATCH
 def check(folder: str | None, form: str, watch: bool) -> None:
-    """Read the ontology in DIR (the built-in one unless named) for mistakes.
+    """Check the ontology in DIR (default: the built-in one) for mistakes.
 
     Example: symbouq rules check my-rules --format sarif
     """
@@ -87,19 +87,19 @@ def _checked(folder: str | None, form: str) -> bool:
 
 @rules.command()
 @FOLDER
-@option("-k", "pattern", metavar="TEXT", help="Only tests whose name or file has TEXT.")
+@option("-k", "pattern", metavar="TEXT", help="Run only tests whose name or file contains TEXT.")
 @output_option("--junit", help="Write JUnit XML.")
-@option("--coverage", is_flag=True, help="Say which rules and facts no test fired.")
+@option("--coverage", is_flag=True, help="List rules and facts that no test fired.")
 @option(
     "--fail-under",
     metavar="PERCENT",
     type=click.FloatRange(0, 100),
-    help="Fail where coverage is lower; implies --coverage.",
+    help="Fail if coverage is lower; implies --coverage.",
 )
-@option("-q", "--quiet", is_flag=True, help="Print only what failed, and the summary.")
+@option("-q", "--quiet", is_flag=True, help="Print only failures and the summary.")
 @WATCH
 def test(folder: str | None, watch: bool, **options: Any) -> None:
-    """Run the tests (*.test) beside the rules in DIR, the built-in ones unless named.
+    """Run the tests (*.test) in DIR (default: the built-in ones).
 
     Example: symbouq rules test my-rules -k adjoins --coverage
     """
@@ -198,7 +198,7 @@ def _show(outcome: Any, quiet: bool) -> None:
     required=True,
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
-    help="Trace file; may be given several times, and several may follow the last option.",
+    help="Trace file; may be repeated, and several files may follow the last one.",
 )
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False))
 @PROFILE
@@ -215,10 +215,10 @@ def diff(
     report: str | None,
     **options: Any,
 ) -> None:
-    """Show which verdicts flip over a corpus from the rules in OLD to those in NEW.
+    """Show which verdicts in a corpus flip between the rules in OLD and in NEW.
 
-    OLD and NEW are folders of .lp files, or `builtin`. Each example names the facts and
-    rules that bring its flip about.
+    OLD and NEW are folders of .lp files, or `builtin`. Each example names the facts and rules that
+    cause the flip.
 
     Example: symbouq rules diff builtin my-rules --corpus traces.jsonl
     """
@@ -233,8 +233,7 @@ def diff(
     sides = ComparedSides()
     with progress() as advance:
         flips = difference(old, new, traces, **options, advance=advance, each=sides.add)
-    for failure in flips.failed:
-        tell(failure)
+    tell_faults(flips.failed)
     changes = flips.changes
     if report is not None:
         sides.write(report, (old, new), flips, list(map(str, changes)), title="SymboUQ rules diff")
@@ -260,7 +259,7 @@ def diff(
 @PROFILE
 @ONTOLOGY
 def show(relation: str, profile: str | None, ontology: str | None) -> None:
-    """Print what a profile knows of RELATION: readings, inverse, compositions, clashes.
+    """Show what a profile knows about RELATION: readings, inverse, compositions, clashes.
 
     Example: symbouq rules show tpp --profile rcc8
     """
@@ -289,12 +288,12 @@ def show(relation: str, profile: str | None, ontology: str | None) -> None:
 @rules.command()
 @PROFILE
 @ONTOLOGY
-@option("--family", metavar="NAME", help="Only the relations of this family.")
+@option("--family", metavar="NAME", help="Show only relations of this family.")
 @printing_option("table", "markdown", "csv", "json")
 def table(profile: str | None, ontology: str | None, family: str | None, form: str) -> None:
-    """Print the composition table of a profile, computed by its rules.
+    """Compute the composition table of a profile.
 
-    A cell holds what x and z can be to each other where x R y (row) and y S z (column).
+    A cell lists the possible relations of x to z, given x R y (row) and y S z (column).
 
     Example: symbouq rules table --profile rcc8 --family rcc8
     """
@@ -317,7 +316,7 @@ def table(profile: str | None, ontology: str | None, family: str | None, form: s
 @rules.command()
 @click.argument("folder", metavar="DIR", type=click.Path())
 def new(folder: str) -> None:
-    """Start an ontology in DIR that extends the built-in one, with a test of its own.
+    """Create an ontology in DIR that extends the built-in one, with a test.
 
     Example: symbouq rules new my-rules
     """
@@ -331,7 +330,7 @@ def new(folder: str) -> None:
 
 @rules.command()
 def reference() -> None:
-    """Print the predicates that an ontology may state, from the rules' own comments.
+    """Print the reference of all predicates, from the rules' own comments.
 
     Example: symbouq rules reference > reference.md
     """

@@ -1,4 +1,4 @@
-"""`symbouq scenes`: questions about scenes of the project's own, and scenes from data."""
+"""`symbouq scenes`: questions about generated scenes, and scenes from data."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
 
 @click.group()
 def scenes() -> None:
-    """Make questions about generated scenes, or scenes of maps and pictures.
+    """Generate questions about scenes, or make scenes from maps and images.
 
     Example: symbouq scenes blocks --count 100 --out blocks.jsonl
     """
 
 
-@count_option("--count", default=300, help="How many questions to make.")
-@option("--seed", default=2026, help="The same seed, the same scenes.")
+@count_option("--count", default=300, help="Number of questions.")
+@option("--seed", default=2026, help="Seed of the scenes.")
 @option(
     "--hops",
     multiple=True,
     type=click.IntRange(1, 3),
-    help="Facts that the answer takes; may be repeated.  [default: 1, 2 and 3 in turn]",
+    help="Facts needed for the answer; may be repeated.  [default: 1, 2 and 3 in turn]",
 )
-@option("--sound", is_flag=True, help="Add the sound reasoning, as `reasoning`.")
+@option("--sound", is_flag=True, help="Add sound reasoning as `reasoning`.")
 @out_option("-")
 def _family(
     family: str, count: int, seed: int, hops: tuple[int, ...], sound: bool, out: str
@@ -81,31 +81,31 @@ for _name in _FAMILIES:
     "--format",
     "form",
     type=click.Choice(_FORMATS),
-    help="Format of the file; recognised unless named.",
+    help="Format of the file.  [default: detected]",
 )
 @option(
     "--tolerance",
     metavar="SHARE",
     default=0.0,
     type=click.FloatRange(0, 1, max_open=True),
-    help="Share of its size by which a thing may reach over another and still lie beside it.",
+    help="Share of its size by which a thing may overlap another and still count as beside it.",
 )
 @option(
     "--about",
     metavar="NAME",
     multiple=True,
-    help="Leave out pairs of things without the one of this name; may be repeated.",
+    help="Keep only pairs with the thing of this name; may be repeated.",
 )
 @out_option("-")
 def import_scenes(
     file: Path, form: str | None, tolerance: float, about: tuple[str, ...], out: str
 ) -> None:
-    """Make scenes of the map, the pictures or the space in FILE: one for each picture, else one.
+    """Turn the map, images or 3D boxes in FILE into scenes, one per image or file.
 
-    Maps are GeoJSON, or lines of a name, a tab and WKT; boxes in pictures are COCO's, Visual
-    Genome's or GQA's; boxes in space are JSON or labels of KITTI. Each scene is a record with
-    `id`, `scene` and `profile`, to which questions and a model's responses are added. Boxes in
-    pictures say nothing of depth, contact or containment: their scenes have directions alone.
+    Maps are GeoJSON, or lines of a name, a tab and WKT. Image boxes are COCO, Visual Genome or
+    GQA. 3D boxes are JSON or KITTI labels. Each scene is a record with `id`, `scene` and
+    `profile`, to which you add questions and responses. Scenes of image boxes hold directions
+    only.
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
@@ -141,14 +141,14 @@ def _steps(
     "--hide",
     metavar="STEPS",
     callback=_steps,
-    help="How many sentences to hide: 2, or 1..3 for one, two and three; 0 is the whole scene; "
-    "1.. goes on until the question is open.  [default: 1..]",
+    help="Number of sentences to hide: 2, or 1..3 for one, two and three; 0 is the full scene; "
+    "1.. continues until the question is open.  [default: 1..]",
 )
 @option(
     "--blur",
     metavar="STEPS",
     callback=_steps,
-    help="In place of --hide: how many sentences to make vague, so that `A is above B` becomes "
+    help="Instead of --hide: number of sentences to make vague, so that `A is above B` becomes "
     "`A is not below B`.",
 )
 @out_option("-")
@@ -163,12 +163,12 @@ def degrade(
     out: str,
     **options: Any,
 ) -> None:
-    """Hide sentences of the scenes of FILES, step by step, until they no longer decide.
+    """Hide scene sentences of FILES, step by step, until the question is open.
 
     FILES hold traces, or questions with `answer_space`. Each step is a record with one sentence
-    less, and says whether the question is still decided, how its answers stand now, and which
-    steps of the trace rest on what is hidden. The first sentence is one that the answer does not
-    rest on, where there is one; the next are its premises.
+    less. It says whether the question is still decided, the status of its answers, and which steps
+    of the trace rest on hidden sentences. The first hidden sentence is one the answer does not
+    need, if there is one; premises of the answer follow.
 
     Example: symbouq scenes degrade traces.jsonl --hide 1..3 --out degraded.jsonl
     """

@@ -1,4 +1,4 @@
-"""`symbouq schema`: what the records look like, for other programs."""
+"""`symbouq schema`: JSON Schemas of the records."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _NAMES = ("trace", "question", "audit", "answer", "reliability", "reading")
 @click.command()
 @click.argument("name", required=False, type=click.Choice(_NAMES))
 def schema(name: str | None) -> None:
-    """Print the JSON Schema of the record NAME, or of all records, by name.
+    """Print the JSON Schema of the record NAME, or of all records.
 
-    A trace is what `symbouq audit` reads, a question what `symbouq answer` and `generate` read;
-    an audit, an answer and a reliability are what `audit`, `answer` and `predict` write; a
-    reading is a line of what `--reader model` keeps.
+    `symbouq audit` reads traces; `answer` and `generate` read questions; `audit`, `answer` and
+    `predict` write audits, answers and reliabilities. A reading is a line stored by `--reader
+    model`.
 
     Example: symbouq schema audit > audit.schema.json
     """

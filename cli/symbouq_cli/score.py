@@ -1,4 +1,4 @@
-"""`symbouq score`: how well something is found in traces that are labelled."""
+"""`symbouq score`: measure audits and predictions on labelled traces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def score() -> None:
-    """Measure what audits and scores find in labelled traces.
+    """Measure audits, scores and predictions on labelled traces.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl
     """
@@ -32,27 +32,27 @@ def score() -> None:
     "--scores",
     metavar="FILE",
     type=FILE,
-    help="Scores of the same traces (`symbouq scores apply`), to compare with.",
+    help="Scores of the same traces (`symbouq scores apply`) for comparison.",
 )
 @option(
     "--guarantee",
     metavar="LEVEL",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Also fit, for each method, how much of a trace may be kept from its beginning so that at "
-    "most this share of new traces keep a wrong claim.",
+    help="Also fit, for each method, where to cut traces so that at most this share of new "
+    "traces keeps a wrong claim.",
 )
 @out_option("-")
 def first_error(
     audits: str, labels: str, scores: str | None, guarantee: float | None, out: str
 ) -> None:
-    """Measure how well the first wrong claim of each trace is found, as ProcessBench does.
+    """Measure how well the first wrong claim of each trace is found, as in ProcessBench.
 
-    AUDITS are those of the traces, LABELS say which of their claims are right (`symbouq
-    labels`). For each method: the share of traces with a wrong claim of which just the first is
-    named, the share of those without one that are cleared, and F1, the harmonic mean of both,
-    with its 95 % interval. The auditor names the first claim that cannot hold; a score names
-    the first claim above a threshold. All are measured on one half of the traces, thresholds are
-    fitted on the other.
+    LABELS say which claims of the audited traces are right (`symbouq labels`). For each method,
+    prints the share of traces with a wrong claim in which exactly the first is named, the share of
+    those without one in which none is named, and F1, their harmonic mean, with a 95 % interval.
+    The auditor names the first claim that cannot hold; a score names the first claim above a
+    threshold. Thresholds are fitted on one half of the traces, everything is measured on the
+    other.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
     """
@@ -102,10 +102,10 @@ def first_error(
 def reliability(predictions: str, labels: str, out: str) -> None:
     """Measure how well predicted reliabilities tell right answers from wrong ones.
 
-    PREDICTIONS are those of `symbouq predict`. LABELS are the traces with `correct`, or with
-    the right `answer`, as `symbouq fit` takes them; `id` and `correct` alone are enough. AUROC says
-    how well they rank, with its 95 % bootstrap interval over traces; the Brier score and ECE how
-    well they are calibrated; AURC how much is wrong where only the most reliable traces count.
+    PREDICTIONS come from `symbouq predict`. LABELS are traces with `correct` or the right
+    `answer`, as for `symbouq fit`; `id` and `correct` are enough. Prints AUROC with a 95 %
+    bootstrap interval (ranking), Brier score and ECE (calibration), and AURC (error among the most
+    reliable traces).
 
     Example: symbouq score reliability reliability.jsonl test.jsonl
     """

@@ -1,7 +1,7 @@
-"""`symbouq scores`: how reliable answers are, by every scorer of the paper.
+"""`symbouq scores`: fit and apply every scorer of the paper.
 
 A split is a folder with `traces.jsonl`, `signals` (a cache), `audits.jsonl` and `labels.jsonl`;
-what no scorer needs may be missing.
+files that no scorer needs may be missing.
 """
 
 from __future__ import annotations
@@ -59,34 +59,36 @@ METHODS = option(
     multiple=True,
     metavar="NAME",
     shell_complete=_scorers,
-    help="A scorer, as `symbouq scores list` names it; may be repeated. By default all that the "
-    "data allows.",
+    help="Scorer, by its name in `symbouq scores list`; may be repeated.  [default: all that "
+    "the data allows]",
 )
 DEVICE = option("--device", default="cpu", metavar="NAME", help="cpu, cuda, cuda:1.")
 resource_options = together(
     option(
-        "--model", metavar="DIR", help="Folder, or hub id, of the model that wrote the traces: for "
-        "P(True)."
+        "--model", metavar="DIR", help="Model that wrote the traces, for P(True): a folder or "
+                                       "Hugging Face id."
     ),
     file_option(
         "--chat-template",
-        help="Jinja chat template, where generation was given one.",
+        help="Jinja chat template, if generation used one.",
     ),
     option(
         "--nli", metavar="DIR", type=FOLDER,
-        help="Entailment model that decides when answers mean the same, in place of the auditor.",
+        help="Entailment model that decides whether answers are equivalent, instead of the "
+             "auditor.",
     ),
     option(
         "--answers-alone", is_flag=True,
-        help="The auditor compares answers without the scene, by their meaning alone.",
+        help="Let the auditor compare answers by meaning only, without the scene.",
     ),
     option(
         "--ccp", type=click.Choice(["alternatives", "likelihood"]), default="alternatives",
-        help="CCP by the alternatives of each token, or by its own probability.",
+        help="Form of CCP: by the alternatives of each token, or by its own probability.",
     ),
     option(
         "--selfcheck", type=click.Choice(["support", "contradiction"]), default="support",
-        help="SelfCheckGPT by the samples that support a claim, or by those that contradict it.",
+        help="Form of SelfCheckGPT: by samples that support a claim, or by samples that "
+             "contradict it.",
     ),
     DEVICE,
 )  # fmt: skip
@@ -95,10 +97,10 @@ resource_options = together(
 
 @click.group()
 def scores() -> None:
-    """How reliable is an answer? Fit and apply every scorer of the paper.
+    """Fit and apply every scorer of the paper.
 
     TRAIN, VALIDATION and SPLIT are folders with traces.jsonl, signals, audits.jsonl and
-    labels.jsonl; what no scorer needs may be missing.
+    labels.jsonl; files that no scorer needs may be missing.
 
     Example: symbouq scores list
     """
@@ -106,7 +108,7 @@ def scores() -> None:
 
 @scores.command("list")
 def list_() -> None:
-    """Print the scorers with what they need.
+    """List the scorers and their inputs.
 
     Example: symbouq scores list
     """
@@ -124,26 +126,24 @@ def list_() -> None:
 @click.argument("validation", type=FOLDER)
 @option(
     "--out", "models", required=True, metavar="DIR", type=click.Path(file_okay=False),
-    help="Folder of fitted scorers; what was fitted there on the same data is kept.",
+    help="Folder of fitted scorers. Scorers already fitted there on the same data are kept.",
 )  # fmt: skip
 @METHODS
-@option("--seeds", callback=_seeds, default="0", help="Such as 0-4.")
+@option("--seeds", callback=_seeds, default="0", help="Seeds, such as 0-4.")
 @option("--width", type=int, help="Hidden width.  [default: 256]")
-@option(
-    "--loss", type=click.Choice(["balanced", "bce"]), help="What is minimised.  [default: balanced]"
-)
-@option("--learning-rate", type=float, help="Of AdamW.  [default: 0.0002]")
-@option("--epochs", type=int, help="Passes over TRAIN.  [default: 30]")
-@option("--batch", type=int, help="Traces in a step.  [default: 32]")
+@option("--loss", type=click.Choice(["balanced", "bce"]), help="Loss.  [default: balanced]")
+@option("--learning-rate", type=float, help="Learning rate of AdamW.  [default: 0.0002]")
+@option("--epochs", type=int, help="Epochs.  [default: 30]")
+@option("--batch", type=int, help="Traces per batch.  [default: 32]")
 @file_option(
     "--tuned",
-    help="Results of `symbouq scores sweep`, whose best settings are taken for scorers in them.",
+    help="Results of `symbouq scores sweep`; their best settings are used.",
 )  # fmt: skip
 @resource_options
 def fit(train: str, validation: str, models: str, **options: Any) -> None:
     """Train and calibrate scorers on TRAIN and VALIDATION.
 
-    Test data has no part in it: epoch, reduction and calibration are chosen on VALIDATION.
+    Epoch, reduction and calibration are chosen on VALIDATION; no test data is used.
 
     Example: symbouq scores fit stepgame/train stepgame/validation --out scorers --seeds 0-4
     """
@@ -182,30 +182,29 @@ def fit(train: str, validation: str, models: str, **options: Any) -> None:
 @click.argument("split", type=FOLDER)
 @output_option(
     "--out", required=True,
-    help="Parquet file with a row for each trace, method and seed.",
+    help="Output Parquet file with one row per trace, method and seed.",
 )  # fmt: skip
 @METHODS
 @option(
     "--validation", metavar="DIR", type=FOLDER,
-    help="Labelled split of the same dataset, which calibrates in place of the one that the "
-    "scorers were fitted with.",
+    help="Labelled split of the same dataset for calibration, instead of the one used for "
+         "fitting.",
 )  # fmt: skip
 @option(
     "--tokens", is_flag=True,
-    help="Also give the value of each token, where a scorer has one: Perplexity, Token Entropy, "
-    "MCP and CCP.",
+    help="Also write the value of each token for Perplexity, Token Entropy, MCP and CCP.",
 )  # fmt: skip
 @resource_options
 @option(
     "--engine", type=click.Choice(["builtin", "ray"]), default="builtin",
-    help="This process, or a Ray cluster (RAY_ADDRESS; without it, one on this machine).",
+    help="Run in this process or on a Ray cluster (RAY_ADDRESS, or a local one).",
 )  # fmt: skip
 @count_option(
     "--jobs",
-    help="With --engine ray: workers; all cores, or GPUs, by default.",
+    help="With --engine ray: number of workers.  [default: all cores, or GPUs]",
 )  # fmt: skip
 def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **options: Any) -> None:
-    """Score the traces of SPLIT with the fitted scorers in MODELS; reads no labels of it.
+    """Score the traces of SPLIT with the fitted scorers in MODELS; labels are not read.
 
     Example: symbouq scores apply scorers stepgame/test --out scores.parquet
     """
@@ -254,7 +253,7 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 @click.argument("validation", type=FOLDER)
 @output_option(
     "--out", required=True,
-    help="File of JSON Lines with a row for each point; a stopped sweep goes on there.",
+    help="Output file (JSON Lines) with one row per point. A stopped sweep resumes from it.",
 )  # fmt: skip
 @METHODS
 @option(
@@ -263,7 +262,7 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 )  # fmt: skip
 @option(
     "--loss", callback=_values(str), default="balanced,bce",
-    help="Losses: balanced over the labels, or plain.",
+    help="Losses: balanced over the labels, or plain (bce).",
 )  # fmt: skip
 @option(
     "--learning-rate", callback=_values(float), default="0.0002,0.00002,0.002",
@@ -271,16 +270,15 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
 )  # fmt: skip
 @option(
     "--epochs", callback=_values(int), default="20,30,40",
-    help="Passes over TRAIN.",
+    help="Epochs.",
 )  # fmt: skip
-@option("--batch", type=int, default=32, help="Traces in a step.")
-@option("--seed", type=int, default=0, help="The seed of every point.")
+@option("--batch", type=int, default=32, help="Traces per batch.")
+@option("--seed", type=int, default=0, help="Seed of every point.")
 @DEVICE
 def sweep(train: str, validation: str, out: str, **options: Any) -> None:
-    """Tune the learned scorers on source data: TRAIN trains, VALIDATION judges.
+    """Tune the learned scorers: train on TRAIN, evaluate on VALIDATION.
 
-    The grid is the paper's unless values are given. `symbouq scores fit --tuned` takes the
-    best settings from the file.
+    The default grid is the paper's. `symbouq scores fit --tuned` uses the best settings.
 
     Example: symbouq scores sweep stepgame/train stepgame/validation --out sweep.jsonl
     """
@@ -310,14 +308,14 @@ def sweep(train: str, validation: str, out: str, **options: Any) -> None:
 @scores.command()
 @click.argument("models", type=FOLDER)
 @click.argument("split", type=FOLDER)
-@output_option("--out", help="The table as CSV.")
+@output_option("--out", help="Output table (CSV).")
 @METHODS
-@option("--seconds", type=float, default=1.0, help="How long each is timed, at least.")
+@option("--seconds", type=float, default=1.0, help="Minimum time to measure each scorer.")
 @resource_options
 def efficiency(models: str, split: str, out: str | None, **options: Any) -> None:
-    """Measure what the scorers in MODELS cost on the traces of SPLIT, once signals are cached.
+    """Measure the cost of the scorers in MODELS on SPLIT, with cached signals.
 
-    One row a method, and one for Constraint and MLP together.
+    Writes one row per method, and one for Constraint and MLP together.
 
     Example: symbouq scores efficiency scorers stepgame/test --out efficiency.csv
     """

@@ -1,4 +1,4 @@
-"""`symbouq signals`: probabilities, hidden states and attention of a model at its traces.
+"""`symbouq signals`: probabilities, hidden states and attention of a model.
 
 Exit codes: 0 everything was read, 1 some traces failed, 2 nothing could be written.
 """
@@ -12,13 +12,16 @@ import click
 from symbouq_cli.generate import NETWORK
 from symbouq_cli.labels import AUDITS, TRACES
 from symbouq_cli.options import count_option, finish, option
-from symbouq_cli.terminal import tell
+from symbouq_cli.terminal import tell, tell_faults
 
 
 @click.command()
 @TRACES
 @option(
-    "--model", metavar="DIR", required=True, help="Folder, or hub id, of the model that wrote them."
+    "--model",
+    metavar="DIR",
+    required=True,
+    help="Model that wrote the traces: a folder or Hugging Face id.",
 )
 @option(
     "--out",
@@ -26,29 +29,31 @@ from symbouq_cli.terminal import tell
     metavar="FOLDER",
     required=True,
     type=click.Path(file_okay=False),
-    help="Folder of the cache; what a stopped run finished there is kept.",
+    help="Folder of the cache. A stopped run resumes from it.",
 )
 @AUDITS
 @option(
     "--lookback",
     type=click.Choice(["heads", "pooled"]),
     default="heads",
-    help="Keep the lookback ratio of every head, or the mean over the heads of a layer.",
+    help="Keep the lookback ratio of every head, or the mean per layer.",
 )
 @count_option(
     "--batch-tokens",
     "tokens",
     default=4096,
-    help="Tokens that go through the model together; memory grows with it.",
+    help="Tokens per batch; memory grows with it.",
 )
-@count_option("--shard", default=128, help="Traces of a shard; what a stopped run repeats.")
+@count_option(
+    "--shard", default=128, help="Traces per shard. A stopped run repeats at most one shard."
+)
 @NETWORK
 def signals(traces: str, model: str, folder: str, audits: str | None, **options: Any) -> None:
-    """Cache the signals of generated TRACES, for every scorer to read.
+    """Cache the signals of generated TRACES for the scorers.
 
-    One pass through the model gives, for each generated token, its log-probability, the
-    four largest probabilities, the final hidden state and the lookback ratios of the
-    attention; the claims of each trace are aligned with its tokens.
+    For each generated token, one pass through the model gives its log-probability, the four
+    largest probabilities, the final hidden state and the lookback ratios. Claims are aligned with
+    their tokens.
 
     Example: symbouq signals traces.jsonl --model backbone --out signals
     """
@@ -60,8 +65,7 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     start = time.monotonic()
     with progress() as advance:
         done = Extractor(model, Extraction(**options)).write(traces, folder, audits, advance)
-    for error in done.failed:
-        tell(error)
+    tell_faults(done.failed)
     tell(
         f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
         + (f"; {done.kept} shards were there already" if done.kept else "")

@@ -34,25 +34,23 @@ from symbouq.records import SCHEMA_VERSION, Answers, Context, Instance, Trace
 
 
 class TraceAuditor:
-    """Audits traces under one set of options.
+    """Auditor of traces with fixed options.
 
-    Audits are plain dictionaries in the shape of `symbouq.records.Audit`. Threads may share an
-    auditor: they take turns (`symbouq.limits.turn`).
+    Audits are dictionaries in the shape of `symbouq.records.Audit`. Threads may share an auditor:
+    they take turns (`symbouq.limits.turn`).
 
     Args:
-        profile: Profile for every trace; else each trace's own, its dataset's, or the
-            default one.
-        ontology: Folder of a user's ontology, or an ontology that is already read.
-        context: Which context's verdicts feed profile, features and Constraint-Rule.
-        partial: Whether the audit of a trace that reaches a limit (`symbouq.limits`) has what
-            was decided by then; else there is none.
-        pipeline: Package of the English pipeline that parses open text; whichever is installed
-            unless named.
-        answers: How the conclusion is judged: `relation` is the paper's strict auditor, which
-            judges every claim by its relations and admits each that has some to `A_k`.
+        profile: Profile for every trace; by default each trace's own, its dataset's, or the
+        default. ontology: Folder of your ontology, or a loaded ontology. context: Context whose
+        verdicts the profile, the features and Constraint-Rule use. partial: Whether an audit that
+        reaches a limit (`symbouq.limits`) keeps what was decided;
+            otherwise it fails.
+        pipeline: English pipeline that parses open text; by default the one installed. answers:
+        How to judge the conclusion. `relation` is the paper's strict auditor: it judges every
+            claim by its relations and admits each claim with relations to `A_k`.
 
     Raises:
-        OntologyError: If the ontology or the profile cannot be used.
+        OntologyError: If the ontology or the profile is invalid.
     """
 
     @turn()
@@ -79,10 +77,10 @@ class TraceAuditor:
 
     @turn()
     def parser_for(self, instance: Instance) -> TraceParser:
-        """The parser of an instance's profile, which has its ontology.
+        """Parser of an instance's profile, with its ontology.
 
         Raises:
-            RecordError: If the instance names a profile that does not exist.
+            RecordError: If the instance names an unknown profile.
         """
         profile = self._profile or self._profile_of(instance)
         of = self.library.ontology
@@ -103,9 +101,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Reads the text of some instances in the same batches, which costs much less; what is done
-        with each of them next finds it read.
-        """
+        """Read the text of several instances in batches, which is much faster; later calls reuse it."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):
@@ -115,7 +111,7 @@ class TraceAuditor:
 
     @turn()
     def parsed(self, trace: Trace) -> ParsedTrace:
-        """The relations of a trace.
+        """Relations of a trace.
 
         Raises:
             RecordError: If the trace cannot be read.
@@ -135,15 +131,15 @@ class TraceAuditor:
     def audited(
         self, trace: Trace, file: str | None = None, line: int | None = None
     ) -> dict[str, Any]:
-        """The audit of a trace.
+        """Audit of a trace.
 
         Args:
             trace: The trace.
-            file: Where it came from, for the record.
-            line: Its line there.
+            file: Its file, for the record.
+            line: Its line in that file.
 
         Raises:
-            RecordError: If the trace cannot be audited as it is.
+            RecordError: If the trace cannot be audited.
         """
         return self.audited_under(trace, (self.context,), file, line)[self.context]
 
@@ -155,17 +151,16 @@ class TraceAuditor:
         file: str | None = None,
         line: int | None = None,
     ) -> dict[Context, dict[str, Any]]:
-        """The audits of a trace under several contexts, for little more than one costs: it is
-        read and solved once.
+        """Audits of a trace in several contexts; it is read and solved only once.
 
         Args:
             trace: The trace.
             contexts: The contexts.
-            file: Where it came from, for the record.
-            line: Its line there.
+            file: Its file, for the record.
+            line: Its line in that file.
 
         Raises:
-            RecordError: If the trace cannot be audited as it is.
+            RecordError: If the trace cannot be audited.
         """
         parser = self.parser_for(trace)
         ontology = parser.ontology

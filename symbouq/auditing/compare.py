@@ -1,9 +1,8 @@
-"""Differences between two audits of one trace, and between two files of audits: the
-verdicts that flip.
-"""
+"""Differences between two audits of a trace, and between two files of audits."""
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,7 +13,7 @@ from typing import Any
 from symbouq.auditing.messages import relation_text
 from symbouq.auditing.overview import Point
 from symbouq.auditing.verdicts import verdict_in
-from symbouq.errors import RecordError
+from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.records import Audit, parse_record
 
@@ -24,26 +23,22 @@ ABSENT = "absent"
 UNREAD = "unread"
 
 Kind = tuple[str, str, bool]
-"""Of a flip: from what, to what, and whether only under the scene alone."""
+"""Kind of a flip: from, to, and whether only the grounded verdict differs."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """One verdict that differs.
+    """Verdict that differs.
 
     Attributes:
-        id: Id of the trace.
-        file: The file that it is in, where it came from one.
-        line: Its line there.
-        claim: Number of the claim, from 1; 0 for the scene.
-        text: The claim's text or relations.
-        before: The verdict in the first audit; `unread` where it has no relation,
-            `absent` where there is no such claim, `feasible` or `contradictory` for a
-            scene.
-        after: The same in the second.
-        grounded: Whether it is only the grounded verdict that differs.
-        was: The message in the first audit.
-        now: The message in the second.
+        id: Id of the trace. file: Its file, if any. line: Its line in that file. claim: Number of
+        the claim, from 1; 0 for the scene. text: Text or relations of the claim. before: Verdict
+        in the first audit: also `unread` (no relation), `absent` (no such claim), and
+            `feasible` or `contradictory` for a scene.
+        after: Verdict in the second audit.
+        grounded: Whether only the grounded verdict differs.
+        was: Message in the first audit.
+        now: Message in the second audit.
     """
 
     id: str
@@ -59,21 +54,21 @@ class Flip:
 
     @property
     def kind(self) -> Kind:
-        """From what to what, and whether only under the scene alone."""
+        """Kind of the flip: from, to, and whether only the grounded verdict differs."""
         return self.before, self.after, self.grounded
 
 
 @dataclass
 class Flips:
-    """How verdicts flip over many traces.
+    """Counts of flips over many traces.
 
     Attributes:
-        traces: How many traces were compared.
-        claims: How many claims the second audits have in them.
-        flipped: How many traces have a flip.
-        counts: How often each kind of flip occurs.
-        conclusions: Verdicts of the conclusion, in the first and in the second audit, each
-            under the audit's own context, to how many traces.
+        traces: Number of traces compared.
+        claims: Number of claims in the second audits.
+        flipped: Number of traces with a flip.
+        counts: Number of flips of each kind.
+        conclusions: Number of traces by the verdicts of the conclusion in both audits, each in the
+            audit's own context.
     """
 
     traces: int = 0
@@ -83,12 +78,12 @@ class Flips:
     conclusions: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, claims: int, ends: tuple[str, str], here: Sequence[Flip]) -> None:
-        """Counts a trace.
+        """Count a trace.
 
         Args:
-            claims: How many claims the second audit has.
-            ends: The verdicts of its conclusion.
-            here: The trace's flips.
+            claims: Number of claims in the second audit.
+            ends: Verdicts of its conclusion.
+            here: Flips of the trace.
         """
         self.traces += 1
         self.claims += claims
@@ -97,7 +92,7 @@ class Flips:
         self.conclusions[ends] += 1
 
     def described(self, examples: Mapping[Kind, Sequence[dict[str, Any]]]) -> dict[str, Any]:
-        """The counts as a JSON object, the most frequent kind first, each with examples."""
+        """Counts as a JSON object, the most frequent kind first, each with examples."""
         return {
             "traces": self.traces,
             "claims": self.claims,
@@ -120,12 +115,11 @@ class Flips:
 
 
 def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]:
-    """The differences between two audits of one trace, the scene first, then claims in
-    order. Claims are matched by their texts, so that another segmentation is no flip of
-    all that follows.
+    """Differences between two audits of a trace: the scene first, then claims in order.
 
-    A verdict is the assumed one, and where only the grounded one differs, that; of audits
-    with different contexts each one's own.
+    Claims are matched by text, so another segmentation does not shift all later claims. A flip
+    concerns the assumed verdict, or the grounded one if only that differs. Audits with different
+    contexts are compared each in its own.
     """
     yield from _scene_flips(first, second)
     common = _common(second)
@@ -140,9 +134,7 @@ def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]
 
 
 def answer_flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]:
-    """The differences between the audits of two responses to one question: the scene, and
-    the conclusion under each audit's own context.
-    """
+    """Differences between audits of two responses to a question: the scene and the conclusion."""
     yield from _scene_flips(first, second)
     a, b = (audit["claims"][-1] if audit["claims"] else None for audit in (first, second))
     flip = _flip(_common(second), a, b, (first["context"], second["context"]))
@@ -151,7 +143,7 @@ def answer_flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
 
 
 def endings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
-    """The verdicts of two audits' conclusions, each under its audit's own context."""
+    """Verdicts of two audits' conclusions, each in its audit's own context."""
     before, after = (
         verdict(audit["claims"][-1] if audit["claims"] else None, audit["context"])
         for audit in (first, second)
@@ -160,7 +152,7 @@ def endings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, s
 
 
 def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether two audits are of one response, however it was cut into claims."""
+    """Whether two audits are of the same response, however it was split into claims."""
     texts = [
         "".join("".join(c["text"].split()) for c in audit["claims"]) for audit in (first, second)
     ]
@@ -173,7 +165,7 @@ def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
-    """A claim's verdict under a context, `unread` or `absent`."""
+    """Verdict of a claim in a context, or `unread` or `absent`."""
     if claim is None:
         return ABSENT
     if not claim["relations"]:
@@ -201,7 +193,7 @@ def _flip(
     b: Mapping[str, Any] | None,
     contexts: tuple[str, str],
 ) -> Flip | None:
-    """The flip between two claims' verdicts, each under a context; None where there is none."""
+    """Flip between two verdicts of a claim, or None."""
     before, after = verdict(a, contexts[0]), verdict(b, contexts[1])
     if before == after:
         return None
@@ -243,26 +235,25 @@ def _matched(
 # Two files -------------------------------------------------------------------------------
 
 Audited = dict[str, Any]
-"""An audit in the shape of `symbouq.records.Audit`."""
+"""Audit in the shape of `symbouq.records.Audit`."""
 
 Each = Callable[[Point | None, Point | None, Sequence[Flip]], None]
-"""Takes what is compared: the points of two audits, None where there is none, and what flips."""
+"""Callback for each compared trace, with the positions in both files (None if missing) and the
+flips."""
 
 
 def nothing(_first: Point | None, _second: Point | None, _here: Sequence[Flip]) -> None:
-    """Takes what is compared and lets it go."""
+    """Ignore a compared trace."""
 
 
 @dataclass
 class Comparison(Flips):
-    """The differences between two files of audits.
+    """Differences between two files of audits.
 
     Attributes:
-        same: How many traces have one response in both files, so that all claims are
-            compared; of the others, the scene and the conclusion.
-        only: How many traces only the first, and only the second file has.
-        examples: Flips of each kind, the first ones.
-        failed: Lines that are no audit, with the reason.
+        same: Number of traces with the same response in both files, for which all claims are
+        compared. only: Numbers of traces in the first file only and in the second file only.
+        examples: First flips of each kind. failed: Lines that are not audits, with the reason.
     """
 
     same: int = 0
@@ -272,11 +263,11 @@ class Comparison(Flips):
 
     @property
     def differ(self) -> bool:
-        """Whether the files differ at all, as far as they can be read."""
+        """Whether the files differ, as far as they can be read."""
         return bool(self.counts or any(self.only) or self.failed)
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison as a JSON object."""
+        """Comparison as a JSON object."""
         examples = {kind: list(map(asdict, some)) for kind, some in self.examples.items()}
         return {
             **self.described(examples),
@@ -288,15 +279,15 @@ class Comparison(Flips):
 
 
 def comparison(first: str, second: str, examples: int = 3, each: Each = nothing) -> Comparison:
-    """Compares two files of audits, trace by trace.
+    """Compare two files of audits, trace by trace.
 
-    Traces belong together by their ids (where an id comes again, in the order in which it
-    does). The files are read side by side: of files in one order, one pair is in memory.
+    Traces are matched by id; repeated ids are matched in order. The files are read in parallel, so
+    files in the same order need memory for one pair only.
 
     Args:
-        first: What `symbouq audit` wrote.
-        second: The same, of other rules, another context or another model.
-        examples: How many examples of each kind of flip to keep.
+        first: Output of `symbouq audit`.
+        second: Output with other rules, another context or another model.
+        examples: Number of examples to keep per kind of flip.
         each: Called with each trace.
     """
     found = Comparison()
@@ -320,7 +311,7 @@ def comparison(first: str, second: str, examples: int = 3, each: Each = nothing)
 def _paired(
     first: str, second: str, failed: list[str]
 ) -> Iterator[tuple[Audited | None, Audited | None]]:
-    """The audits of two files that belong together, as soon as both are there."""
+    """Matching audits of two files, as soon as both are read."""
     waiting: tuple[dict[str, deque[Audited]], dict[str, deque[Audited]]] = ({}, {})
     for pair in zip_longest(_audits(first, failed), _audits(second, failed)):
         for side, audit in enumerate(pair):
@@ -342,11 +333,21 @@ def _paired(
 
 
 def _audits(file: str, failed: list[str]) -> Iterator[Audited]:
+    bare: SymboUQError | None = None
+    audits = 0
     for item in read_lines(file):
         if isinstance(item, RecordError):
             failed.append(str(item))
             continue
         try:
             yield parse_record(Audit, item.content, item.file, item.number).model_dump()
+            audits += 1
         except RecordError as error:
             failed.append(str(error))
+            foreign = b'"constraint_rule"' not in item.content
+            if bare is None and foreign and item.content.rstrip().endswith(b"}"):
+                command = f"symbouq audit {shlex.quote(file)} --out audits.jsonl"
+                told = f"not an audit; run `{command}`, and compare what that writes"
+                bare = SymboUQError(told, item.file, item.number)
+    if bare is not None and not audits:
+        raise bare

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from symbouq.auditing.verdicts import ClaimResult, TraceResult, Verdict
-from symbouq.reading.model.judging import DOUBTED
+from symbouq.reading.model.judging import CONFIRMED, DOUBTED
 from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 
 Audited = tuple[ParsedTrace, TraceResult]
@@ -56,7 +56,12 @@ def _judge(
     if not judged.grounded.determinate:
         return second, found
     if found.grounded is judged.grounded:
-        return claim, judged
-    doubted = (replace(statement, confidence=DOUBTED) for statement in claim.relations)
+        return _as_sure(claim, CONFIRMED), judged
     unknown = ClaimResult(Verdict.UNKNOWN, Verdict.UNKNOWN, reason="uncertain")
-    return replace(claim, relations=tuple(doubted)), unknown
+    return _as_sure(claim, DOUBTED), unknown
+
+
+def _as_sure(claim: Claim, confidence: float) -> Claim:
+    """A claim whose relations have a confidence."""
+    relations = (replace(statement, confidence=confidence) for statement in claim.relations)
+    return replace(claim, relations=tuple(relations))

@@ -1,5 +1,5 @@
-"""Reference of the predicates that an author may use, from the doc blocks in the `.lp` files:
-`symbouq rules reference`.
+"""Reference of the predicates for rule authors, made from the doc blocks of the `.lp` files
+(`symbouq rules reference`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from clingo import ast
 
 from symbouq.authoring.show import as_markdown
 from symbouq.ontology.compilation import checks
-from symbouq.ontology.source import data_folder, fact_of, rule_files, shown
+from symbouq.ontology.source import data_folder, fact_of
 
 
 @dataclass(frozen=True)
@@ -52,43 +52,35 @@ def reference() -> str:
 def _lines() -> Iterator[str]:
     folder = data_folder("rules")
     opening, documented = entries(folder / "vocabulary.lp")
-    yield "# Predicate reference\n"
-    yield "Made by `symbouq rules reference` from the doc blocks in `rules/`.\n"
-    yield "## What an ontology may state\n"
+    yield "# Predicates\n"
     yield _paragraphs(opening) + "\n"
-    heading = ""
+    yield "`symbouq rules reference` prints this page.\n"
+    rows: dict[str, list[list[str]]] = {}
     for entry in documented:
-        if entry.heading != heading:
-            heading = entry.heading
-            yield f"### {heading}\n"
         head, _, text = entry.text.partition(":")
-        yield f"`{head}`\n: {' '.join(text.split())}\n"
-    yield "## What a rule may use of the audit\n"
+        rows.setdefault(entry.heading, []).append([f"`{head}`", " ".join(text.split())])
+    for heading, facts in rows.items():
+        yield f"## {heading}\n"
+        yield as_markdown([["fact", "meaning"], *facts]) + "\n"
+    yield "## What rules may use\n"
     yield (
-        "`holds(R, U, V)`\n: the closure of a context: thing U is R to thing V. A rule may "
-        "conclude it and build on it, as a plain atom: without `not`, outside of aggregates and "
-        "conditions. A direction that a rule concludes places the two things; as to bodies, "
-        "directions are the layout's to decide, and hold in none.\n"
+        "`holds(R, U, V)`: U is R to V in the closure of a context. A rule may conclude it, or use "
+        "it as a plain atom: without `not`, outside aggregates and conditions. A direction that a "
+        "rule concludes places the two things. Directions never hold in a body, because the layout "
+        "decides them.\n"
     )
     yield (
-        "`clash(C, U, V)`\n: the context cannot be: C names what is wrong, and reason/2 says "
-        "it in words. A rule may conclude it.\n"
+        "`clash(C, U, V)`: the context is impossible. C names the reason, and reason/2 explains "
+        "it. A rule may conclude it.\n"
     )
     yield (
-        "A rule may also add facts of the predicates above, from other facts (not `family`, "
-        "`axis`, `profile`, `default_profile`, `extends` and `dataset`, which are stated), and "
-        "read them, stated or derived. Every other predicate is a helper: it is yours, whatever "
-        "its name, and nothing of the rules below shares it.\n"
+        "A rule may read the predicates above. It may also derive them from other facts, except "
+        "`family`, `axis`, `profile`, `default_profile`, `extends` and `dataset`. Every other "
+        "predicate is a private helper.\n"
     )
-    yield "## The rules themselves\n"
-    parts = rule_files("compile", "hulls", "refutation", "repair", "premises")
-    for file in (folder / "compile.lp", *parts):
-        opening, _ = entries(file)
-        yield f"### {shown(str(file))}\n\n```text\n{opening}\n```\n"
     yield "## What `symbouq rules check` finds\n"
-    rows = [["code", "severity", "how to mend it"]]
-    rows += [[code, check.severity, check.mend] for code, check in sorted(checks().items())]
-    yield as_markdown(rows)
+    found = [[code, check.severity, check.mend] for code, check in sorted(checks().items())]
+    yield as_markdown([["code", "severity", "remedy"], *found])
 
 
 def _paragraphs(text: str) -> str:

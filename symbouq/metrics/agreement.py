@@ -1,4 +1,4 @@
-"""Agreement of sets, and the determinacy of a dataset."""
+"""Agreement of sets, and determinacy of a dataset."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from symbouq.errors import SymboUQError
 
 
 def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float | None:
-    """F1 over all items of some sets together, predicted against true; None where there are none.
+    """F1 over the items of all sets, predicted against true. None if there are none.
 
     Raises:
-        ValueError: If there are more sets of one than of the other.
+        ValueError: If the numbers of sets differ.
     """
     shared = total = 0
     for one, other in zip(predicted, true, strict=True):
@@ -25,14 +25,14 @@ def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float |
 
 
 def weighted_determinacy(determinacy: ArrayLike, parsed: ArrayLike) -> float | None:
-    """Determinacy of a dataset: the mean over traces, each as often as it has parsed claims.
+    """Determinacy of a dataset: the mean over traces, weighted by parsed claims.
 
     Args:
         determinacy: d(r) of each trace.
-        parsed: How many of its claims are parsed.
+        parsed: Number of parsed claims of each trace.
 
     Returns:
-        The mean; None if no trace has a parsed claim.
+        The mean, or None if no trace has a parsed claim.
 
     Raises:
         SymboUQError: If lengths differ.

@@ -1,7 +1,4 @@
-"""Metrics of probabilities: is what a score says as often right as it says?
-
-All need scores in [0, 1].
-"""
+"""Calibration metrics. All need scores in [0, 1]."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ ECE_BINS = 10
 """Bins of the expected calibration error, of equal width: [0, 0.1), ..., [0.9, 1]."""
 
 _SMALLEST = float(np.finfo(np.float64).eps)
-"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
+"""Smallest distance of a probability from 0 and 1 before its logarithm is taken."""
 
 
 def _probabilities(scores: Values) -> Values:
@@ -28,13 +25,16 @@ def _probabilities(scores: Values) -> Values:
 
 @Metric
 def brier(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean squared error of the probabilities."""
+    """Brier score: mean squared error of the probabilities."""
     return ratio(counts @ (_probabilities(scores) - labels) ** 2, counts.sum(axis=1))
 
 
 @Metric
 def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean of both classes' mean squared errors (Eq. balbrier); None with one class."""
+    """Class-balanced Brier score: mean of both classes' mean squared errors (Eq. balbrier).
+
+    None with one class.
+    """
     p = _probabilities(scores)
     right = ratio(counts @ (labels * (p - 1) ** 2), counts @ labels)
     wrong = ratio(counts @ ((1 - labels) * p**2), counts @ (1 - labels))
@@ -43,10 +43,10 @@ def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def ece(scores: Values, labels: Values, counts: Values) -> Values:
-    """Expected calibration error: over ECE_BINS bins of equal width, the distance between the mean
-    probability and the share that is right, weighted by how many traces a bin holds.
+    """Expected calibration error over ECE_BINS bins of equal width.
 
-    A bin holds its lower edge, the last one both.
+    The weighted mean distance between mean probability and share of right answers. A bin includes
+    its lower edge, the last one both edges.
     """
     gaps = np.zeros((len(scores), ECE_BINS))
     gaps[np.arange(len(scores)), _bins(scores)] = labels - scores
@@ -55,7 +55,7 @@ def ece(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def nll(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean negative log-likelihood of the labels, in nats; 0 and 1 count as 2.2e-16 from it."""
+    """Mean negative log-likelihood of the labels, in nats. 0 and 1 count as 2.2e-16 away from it."""
     clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
     losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
     return ratio(counts @ losses, counts.sum(axis=1))
@@ -67,14 +67,14 @@ def _bins(scores: Values) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """One bin of a reliability diagram.
+    """Bin of a reliability diagram.
 
     Attributes:
-        low: Its lower edge.
-        high: Its upper edge.
-        count: How many traces it holds.
-        confidence: Their mean probability; None without any.
-        accuracy: The share of right ones; None without any.
+        low: Lower edge.
+        high: Upper edge.
+        count: Number of traces.
+        confidence: Their mean probability, or None without traces.
+        accuracy: Share of right answers, or None without traces.
     """
 
     low: float
@@ -85,10 +85,10 @@ class CalibrationBin:
 
 
 def calibration_bins(scores: ArrayLike, labels: ArrayLike) -> list[CalibrationBin]:
-    """The bins of `ece`, for a reliability diagram.
+    """Bins of `ece`, for a reliability diagram.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     values, right = checked(scores, labels)
     bins = _bins(values)

@@ -1,4 +1,4 @@
-"""Metrics of ranking: does a score tell right answers from wrong ones?"""
+"""Ranking metrics: how well a score separates right from wrong answers."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ from symbouq.errors import SymboUQError
 from symbouq.metrics.pool import Metric, Values, checked, ratio, tied
 
 SEPARATION_BINS = 5
-"""Bins of the separation, of equal size within each dataset."""
+"""Number of separation bins, of equal size within each dataset."""
 
 
 @Metric
 def auroc(scores: Values, labels: Values, counts: Values) -> Values:
-    """The probability that a right answer scores above a wrong one, ties counted half.
+    """Probability that a right answer scores above a wrong one; ties count half.
 
-    Scores may be any numbers, infinities included. None with one class. It is a ratio of counts
-    and exact: pools that rank alike have equal values to the last bit, which a sum of trapezoids,
-    as scikit-learn's, does not promise.
+    Scores may be any numbers, including infinities. None with one class. The value is an exact
+    ratio of counts, so pools with the same ranking have identical values.
     """
     order, starts = tied(scores)
     right = np.add.reduceat((counts * labels)[:, order], starts, axis=1)
@@ -32,32 +31,32 @@ def auroc(scores: Values, labels: Values, counts: Values) -> Values:
 
 
 def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
-    """Distance between right and wrong answers in rank: Somers' D, `2 AUROC - 1`.
+    """Separation of right and wrong answers in rank: Somers' D, `2 AUROC - 1`.
 
-    It is 1 where every right answer scores above every wrong one, 0 where the score says nothing,
-    negative where it misleads; None with one class. The paper names no statistic for its figure;
-    this one needs no scale, so that fixed and learned scores compare.
+    1 if every right answer scores above every wrong one, 0 for an uninformative score, negative
+    for a misleading one, None with one class. The paper names no statistic for its figure; this
+    one does not depend on the scale of the scores.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     area = auroc(scores, labels)
     return None if area is None else 2 * area - 1
 
 
 def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable]) -> float | None:
-    """The probability that a right answer scores above a wrong one of the same stratum, ties
-    counted half: what a score tells beyond the variable that the strata are of.
+    """AUROC within strata: ranking beyond the variable that defines the strata.
 
-    It is the AUROC of the pairs of one stratum, pooled; None where no stratum has both classes.
+    The AUROC over pairs in the same stratum, pooled; ties count half. None if no stratum has both
+    classes.
 
     Args:
-        scores: As `auroc` takes them.
-        labels: Likewise.
-        strata: The stratum of each trace.
+        scores: As in `auroc`.
+        labels: As in `auroc`.
+        strata: Stratum of each trace.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     values, right = checked(scores, labels)
     if len(strata) != len(values):
@@ -76,13 +75,13 @@ def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable
 
 @dataclass(frozen=True)
 class Bin:
-    """One bin of the separation.
+    """Bin of the separation.
 
     Attributes:
-        traces: How many traces it holds, over all datasets.
-        mean: The mean of the binned values; None without traces.
-        separation: The mean of the datasets' separations in it; None if none defines one.
-        datasets: How many datasets define it.
+        traces: Number of traces over all datasets.
+        mean: Mean of the binned values, or None without traces.
+        separation: Mean separation over datasets, or None if none defines it.
+        datasets: Number of datasets that define it.
     """
 
     traces: int
@@ -98,21 +97,21 @@ def separation_by_bin(
     datasets: Sequence[str],
     bins: int = SEPARATION_BINS,
 ) -> list[Bin]:
-    """The separation of a score over within-dataset bins of a value (figure analysis, left).
+    """Separation of a score over within-dataset bins of a value (figure analysis, left).
 
-    In each dataset, the n traces with values are ranked, equal values sharing their mean rank r
-    (from 1), and trace r goes to bin `floor(bins (r - 1/2) / n)`: bins of equal size, but equal
-    values always share one. Datasets weigh alike.
+    In each dataset, the n traces with values are ranked, with mean rank r (from 1) for equal
+    values. Trace r goes to bin `floor(bins (r - 1/2) / n)`, so bins have equal size and equal
+    values share a bin. Datasets have equal weight.
 
     Args:
-        values: What is binned, such as determinacy; of traces with a parsed claim, in the paper.
+        values: Values to bin, such as determinacy; in the paper, of traces with a parsed claim.
         scores: The constraint score.
         labels: 1 right, 0 wrong.
-        datasets: Each trace's dataset.
-        bins: How many bins.
+        datasets: Dataset of each trace.
+        bins: Number of bins.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     from scipy.stats import rankdata
 
@@ -142,20 +141,20 @@ def separation_by_bin(
 def oracle(
     candidates: Mapping[str, ArrayLike], labels: ArrayLike
 ) -> tuple[str, Values] | tuple[None, None]:
-    """The restricted oracle of Table ablation: of some scores the one with the best test AUROC.
+    """Restricted oracle of Table ablation: the score with the best test AUROC.
 
-    It reads test labels to choose, so it is no method: it belongs to the stage that computes
-    metrics, and no highlighting counts it.
+    It selects by test labels, so it is not a method and is never highlighted.
 
     Args:
         candidates: Scores by name; the paper's are Constraint and Neural-Seq.
         labels: Test labels.
 
     Returns:
-        Name and scores of the best, the first among equals; None twice with one class.
+        Name and scores of the best candidate (the first among equals), or None twice with one
+        class.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     areas = {name: auroc(scores, labels) for name, scores in candidates.items()}
     defined = {name: area for name, area in areas.items() if area is not None}

@@ -1,7 +1,6 @@
-"""The first wrong claim of traces, as it is found: accuracies and F1 as ProcessBench has them
-(Zheng et al. 2024, arXiv 2412.06559).
+"""First wrong claims: accuracies and F1 as in ProcessBench (Zheng et al. 2024, arXiv 2412.06559).
 
-A trace's first error is the number of its first wrong claim, from 1, or 0 where all are right.
+A trace's first error is the number of its first wrong claim, from 1, or 0 if all are right.
 """
 
 from __future__ import annotations
@@ -17,20 +16,20 @@ from symbouq.metrics.inference import RESAMPLES
 from symbouq.metrics.pool import Values
 
 _THRESHOLDS = 512
-"""Most thresholds that are tried."""
+"""Maximum number of thresholds to try."""
 
 
 @dataclass(frozen=True)
 class FirstErrors:
-    """How well first errors are found.
+    """Quality of predicted first errors.
 
     Attributes:
-        wrong: Traces with a wrong claim.
-        right: Traces without one.
-        found: Share of the former whose first wrong claim is named, no other; None without any.
-        cleared: Share of the latter of which it is said that nothing is wrong; None without any.
-        f1: The harmonic mean of the two; None where one of them is.
-        interval: Its 95 % bootstrap interval over traces; None likewise.
+        wrong: Number of traces with a wrong claim.
+        right: Number of traces without one.
+        found: Share of the former in which exactly the first wrong claim is named, or None.
+        cleared: Share of the latter in which no claim is named, or None.
+        f1: Harmonic mean of both, or None.
+        interval: 95 % bootstrap interval of F1 over traces, or None.
     """
 
     wrong: int
@@ -42,11 +41,12 @@ class FirstErrors:
 
 
 def first_error(labels: Sequence[int | None]) -> int | None:
-    """The first error of a trace with labelled claims; None where it is not known, as a claim
-    without a label stands before the first wrong one, or none is wrong.
+    """First error of a trace with labelled claims.
+
+    None if unknown: a claim without a label precedes the first wrong one, or none is wrong.
 
     Args:
-        labels: 1 right, 0 wrong, None not labelled, one a claim.
+        labels: One per claim: 1 right, 0 wrong, None unlabelled.
     """
     for number, label in enumerate(labels, start=1):
         if label != 1:
@@ -55,15 +55,15 @@ def first_error(labels: Sequence[int | None]) -> int | None:
 
 
 def first_errors(predicted: Sequence[int], true: Sequence[int], seed: int = 0) -> FirstErrors:
-    """Compares first errors that are predicted with the true ones.
+    """Compare predicted with true first errors.
 
     Args:
-        predicted: One a trace.
-        true: Likewise.
-        seed: Of the bootstrap.
+        predicted: One per trace.
+        true: One per trace.
+        seed: Seed of the bootstrap.
 
     Raises:
-        SymboUQError: If there are not as many of the one as of the other.
+        SymboUQError: If the numbers differ.
     """
     if len(predicted) != len(true):
         raise SymboUQError(f"{len(predicted)} predicted first errors for {len(true)} traces")
@@ -94,7 +94,7 @@ def first_errors(predicted: Sequence[int], true: Sequence[int], seed: int = 0) -
 def _f1(
     hit: NDArray[np.bool_], wrong: NDArray[np.bool_], counts: Values
 ) -> tuple[Values, Values, Values]:
-    """F1 and the two accuracies under each row of counts of the traces; NaN where undefined."""
+    """F1 and both accuracies for each row of trace counts; NaN if undefined."""
     with np.errstate(invalid="ignore", divide="ignore"):
         found = counts @ (hit & wrong) / (counts @ wrong)
         cleared = counts @ (hit & ~wrong) / (counts @ ~wrong)
@@ -104,10 +104,10 @@ def _f1(
 
 
 def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> list[int]:
-    """For each trace the first claim whose uncertainty is above a threshold; 0 where none is.
+    """First claim of each trace whose uncertainty exceeds a threshold, or 0.
 
     Args:
-        uncertainties: One number a claim, larger for claims that are likelier wrong.
+        uncertainties: One number per claim; larger means more likely wrong.
         threshold: The threshold.
     """
     return [
@@ -117,11 +117,12 @@ def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> lis
 
 
 def fitted_threshold(uncertainties: Sequence[Sequence[float]], true: Sequence[int]) -> float:
-    """The threshold above which `exceeding` has the best F1, the largest of several; infinite,
-    which finds no error, where F1 is not defined.
+    """Threshold with the best F1 of `exceeding`, the largest among equals.
+
+    Infinite, which finds no error, if F1 is undefined.
 
     Args:
-        uncertainties: As `exceeding` takes them.
+        uncertainties: As in `exceeding`.
         true: The first errors.
     """
     if not 0 < sum(error > 0 for error in true) < len(true):

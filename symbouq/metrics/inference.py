@@ -1,4 +1,4 @@
-"""Metrics by name, and the paired bootstrap that compares two scores in one of them."""
+"""Metrics by name, and the paired bootstrap that compares two scores."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ METRICS: dict[str, Metric] = {
     "nll": nll,
     "aurc": aurc,
 }
-"""The metrics that the bootstrap resamples, by name."""
+"""Metrics that the bootstrap can resample, by name."""
 
 HIGHER_IS_BETTER = frozenset({"auroc"})
-"""Those of them that are no loss."""
+"""Metrics for which higher is better."""
 
 RESAMPLES = 2000
-"""Resamples of the paired bootstrap."""
+"""Number of resamples of the paired bootstrap."""
 
 _AT_ONCE = 4_000_000
-"""Resampled traces in memory at one time."""
+"""Resampled traces held in memory at once."""
 
 
 def evaluate(metric: str, scores: ArrayLike, labels: ArrayLike) -> float | None:
-    """One of METRICS by its name; None where the pool does not define it.
+    """Value of a metric of METRICS, or None if the pool does not define it.
 
     Args:
-        metric: The name.
-        scores: One number a trace, larger ones for answers that are likelier right.
+        metric: Name of the metric.
+        scores: One number per trace; larger means more likely right.
         labels: 1 right, 0 wrong.
 
     Raises:
-        SymboUQError: If the name is unknown, lengths differ, or a score or label is none.
+        SymboUQError: If the name is unknown, lengths differ, or a score or label is missing.
     """
     return _metric(metric)(scores, labels)
 
@@ -55,14 +55,14 @@ def _metric(name: str) -> Metric:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The difference between two scores of the same traces in a metric.
+    """Difference between two scores of the same traces in a metric.
 
     Attributes:
         difference: First minus second on all traces.
         low: Lower end of the 95 % percentile interval.
         high: Upper end.
         p: Two-sided p-value of no difference.
-        resamples: How many resamples define the metric; the others hold one class only.
+        resamples: Number of resamples that define the metric; the others hold one class only.
     """
 
     difference: float
@@ -80,26 +80,26 @@ def paired_bootstrap(
     resamples: int = RESAMPLES,
     seed: int = 2026,
 ) -> Comparison | None:
-    """Compares two scores by resampling traces, each with both of its scores.
+    """Compare two scores by resampling traces together with both scores.
 
-    The p-value is twice the smaller share of resamples on one side of zero, zero itself and one
-    more resample counted on both sides, as SciPy's permutation test counts. The same seed draws
-    what `scipy.stats.bootstrap` draws from `numpy.random.default_rng(seed)`.
+    The p-value is twice the smaller share of resamples on one side of zero; zero and one extra
+    resample count on both sides, as in SciPy's permutation test. The draws equal those of
+    `scipy.stats.bootstrap` with `numpy.random.default_rng(seed)`.
 
     Args:
-        first: Scores of one method, `[n]`, or of several runs of it, `[runs, n]`: the metric is
-            then the mean over runs.
-        second: Scores of the other, of the same traces.
+        first: Scores of one method, `[n]`, or of several runs, `[runs, n]`; the metric is then the
+            mean over runs.
+        second: Scores of the other method on the same traces.
         labels: 1 right, 0 wrong.
-        metric: One of METRICS.
-        resamples: How many are drawn.
-        seed: Decides which.
+        metric: A name of METRICS.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
 
     Returns:
-        The comparison; None where the traces, or all resamples, do not define the metric.
+        The comparison, or None if the traces or all resamples do not define the metric.
 
     Raises:
-        SymboUQError: If the metric is unknown, lengths differ, or a score or label is none.
+        SymboUQError: If the metric is unknown, lengths differ, or a score or label is missing.
     """
     function = _metric(metric)
     both = [[checked(run, labels)[0] for run in np.atleast_2d(runs)] for runs in (first, second)]
@@ -136,8 +136,9 @@ def paired_bootstrap(
 
 
 def two_sided(differences: Values) -> float:
-    """The two-sided p-value of no difference, by resampled differences: twice the share on the
-    smaller side of zero, zero itself and one more resample counted on both sides.
+    """Two-sided p-value of no difference, from resampled differences.
+
+    Twice the share on the smaller side of zero; zero and one extra resample count on both sides.
     """
     sides = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (sides + 1) / (len(differences) + 1))

@@ -1,4 +1,4 @@
-"""Pools of scored traces, whole or resampled, and the type of the metrics on them."""
+"""Pools of scored traces, whole or resampled, and the metric type."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from symbouq.errors import SymboUQError
 Values = NDArray[np.float64]
 
 Weighted = Callable[[Values, Values, Values], Values]
-"""Scores `[n]`, labels `[n]` and counts `[B, n]` to B values, NaN where undefined."""
+"""Function of scores `[n]`, labels `[n]` and counts `[B, n]` to B values, NaN if undefined."""
 
 
 class Metric:
-    """A metric, called with scores and labels.
+    """Metric that you call with scores and labels.
 
-    It is written once, for any number of multisets of the same traces, given how often each trace
-    occurs; a single value is that of all traces once. So the bootstrap has no formula of its own.
+    It is defined once, for B multisets of the same traces given by counts; a single value is the
+    case of all counts 1. So the bootstrap needs no formula of its own.
 
     Attributes:
-        weighted: The metric of B multisets at a time.
+        weighted: The metric of B multisets.
     """
 
     def __init__(self, weighted: Weighted) -> None:
@@ -31,14 +31,14 @@ class Metric:
         self.weighted = weighted
 
     def __call__(self, scores: ArrayLike, labels: ArrayLike) -> float | None:
-        """The value on a pool; None where the pool does not define it.
+        """Value on a pool, or None if the pool does not define it.
 
         Args:
-            scores: One number a trace, `[n]`, larger ones for answers that are likelier right.
+            scores: One number per trace, `[n]`; larger means more likely right.
             labels: 1 right, 0 wrong, `[n]`.
 
         Raises:
-            SymboUQError: If lengths differ, or a score or label is none.
+            SymboUQError: If lengths differ, or a score or label is missing.
         """
         values, right = checked(scores, labels)
         if not len(values):
@@ -50,7 +50,7 @@ def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Values, Values]:
     """Scores and labels as arrays `[n]`.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     values, right = np.asarray(scores, np.float64), np.asarray(labels, np.float64)
     if values.ndim != 1 or values.shape != right.shape:
@@ -63,19 +63,19 @@ def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Values, Values]:
 
 
 def defined(value: float) -> float | None:
-    """The value, or None in place of NaN."""
+    """The value, or None for NaN."""
     return None if np.isnan(value) else value
 
 
 def ratio(numerator: Values, denominator: Values) -> Values:
-    """A quotient that is NaN where nothing is divided by nothing."""
+    """Quotient; NaN for 0 / 0."""
     quotient = np.full(numerator.shape, np.nan)
     np.divide(numerator, denominator, out=quotient, where=denominator > 0)
     return quotient
 
 
 def tied(scores: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Ascending order of the scores, and where each run of equal ones begins."""
+    """Ascending order of the scores, and the start of each run of equal scores."""
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
     return order, np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])

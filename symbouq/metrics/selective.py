@@ -1,4 +1,4 @@
-"""Metrics of selective prediction: the risk of answering only where the score is high."""
+"""Selective prediction: the risk if only high-scored answers are given."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from symbouq.metrics.pool import Metric, Values, checked, ratio, tied
 
 @Metric
 def aurc(scores: Values, labels: Values, counts: Values) -> Values:
-    """Area under the risk-coverage curve: the mean over k of the risk of the k best-scored.
+    """Area under the risk-coverage curve: the mean over k of the risk of the k best-scored traces.
 
-    Traces of equal score are taken in random order and the expectation over those orders is
-    given, so that the value depends on no order of the input.
+    Ties are averaged over all orders, so the order of the input does not matter.
     """
     order, starts = tied(-scores)
     size = np.add.reduceat(counts[:, order], starts, axis=1)
@@ -33,11 +32,11 @@ def aurc(scores: Values, labels: Values, counts: Values) -> Values:
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """The risk-coverage curve.
+    """Risk-coverage curve.
 
     Attributes:
-        coverage: Shares of traces that are answered, 1/n to 1.
-        risk: The expected share of wrong ones among them.
+        coverage: Shares of answered traces, 1/n to 1.
+        risk: Expected share of wrong answers among them.
     """
 
     coverage: Values
@@ -45,10 +44,10 @@ class RiskCoverage:
 
 
 def risk_coverage(scores: ArrayLike, labels: ArrayLike) -> RiskCoverage:
-    """The risk-coverage curve, ties in expectation as in `aurc`; without points on no traces.
+    """Risk-coverage curve, with ties as in `aurc`; empty without traces.
 
     Raises:
-        SymboUQError: If lengths differ, or a score or label is none.
+        SymboUQError: If lengths differ, or a score or label is missing.
     """
     values, right = checked(scores, labels)
     if not len(values):

@@ -232,8 +232,7 @@ class TraceParser:
         """
         given = instance.readings
         assert given is not None  # whoever calls has looked
-        second = self.second_opinion(instance)
-        return self.model_reader.read(self.texts(instance), given.replies, second, given.alone)
+        return self.model_reader.read(self.texts(instance), given.replies, given.alone)
 
     @turn()
     def second_opinion(self, instance: Instance) -> ParsedTrace | None:

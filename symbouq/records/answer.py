@@ -1,4 +1,4 @@
-"""The record of an answer."""
+"""Answer records."""
 
 from __future__ import annotations
 
@@ -10,25 +10,24 @@ from symbouq.records.base import Record
 
 
 class AnswerRecord(Record):
-    """The answer to a question from its scene: what `symbouq answer` writes."""
+    """Answer to a question from its scene, as `symbouq answer` writes it."""
 
     id: str
     """Id of the record."""
     status: Literal["answered", "open", "inconsistent", "unread"]
-    """`answered`; `open` where nothing of the space follows and it has no label for that;
-    `inconsistent` where the scene contradicts itself; `unread` where scene or question
-    could not be read."""
+    """`answered`; `open` if nothing follows and the space has no label for that; `inconsistent` if
+    the scene contradicts itself; `unread` if scene or question could not be read."""
     answer: list[str]
-    """The answer's labels as the space spells them."""
+    """Labels of the answer, as spelled in the space."""
     certain: list[str]
-    """Labels that hold in every world of the scene."""
+    """Labels that hold in every layout of the scene."""
     possible: list[str]
-    """Labels that hold in some."""
+    """Labels that hold in some layout."""
     impossible: list[str]
-    """Labels that hold in none."""
+    """Labels that hold in no layout."""
     premises: list[str]
-    """What the answer rests on, as `scene:N`."""
+    """Premises of the answer, as `scene:N`."""
     default: bool
-    """Whether it was given for want of proof: no, where yes does not follow."""
+    """Whether the answer is a default for want of proof: no, because yes does not follow."""
     faults: list[str] = Field(default_factory=list)
-    """What keeps scene or question from being read, where an internal error does."""
+    """Internal errors that kept scene or question from being read."""

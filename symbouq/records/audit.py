@@ -1,4 +1,4 @@
-"""The record of an audit."""
+"""Audit records."""
 
 from __future__ import annotations
 
@@ -14,42 +14,42 @@ SCHEMA_VERSION = 1
 """Version of the output records."""
 
 Context = Literal["assumed", "grounded", "non-committal"]
-"""Which earlier claims a claim is judged with: all of them (Eq. prefix); those that the scene
-entails (Eq. trusted); the latter, but what contradicts earlier claims is told (appendix Assumed
-and Grounded Contexts)."""
+"""Earlier claims in the context of a claim: `assumed`, all of them (Eq. prefix); `grounded`, those
+that the scene entails (Eq. trusted); `non-committal`, as grounded, but contradictions of earlier
+claims are reported (appendix Assumed and Grounded Contexts)."""
 Answers = Literal["answer", "relation"]
-"""How the conclusion is judged: where it states no relation, as an answer to the question, by what
-the scene settles; or by its relations alone, as the paper does, where every claim with relations
-enters the contexts, however surely it was read."""
+"""How to judge the conclusion: `answer` compares a conclusion without a relation with what the
+scene settles; `relation` judges relations only, as the paper does, and admits every claim with
+relations to the contexts."""
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class OntologyRecord(Record):
-    """Which rules made an audit."""
+    """Rules used for an audit."""
 
     name: str
-    """`builtin`, or the folder of a user's ontology."""
+    """`builtin`, or the folder of your ontology."""
     profile: str
-    """The profile."""
+    """Profile."""
     version: str
     """Version of the ontology's vocabulary."""
     hash: str
-    """SHA-256 over the rule and ontology files."""
+    """SHA-256 of the rule and ontology files."""
 
 
 class SceneAudit(Record):
-    """The scene as the auditor sees it."""
+    """Findings on the scene."""
 
     relations: list[RelationRecord]
-    """What it states."""
+    """Relations of the scene."""
     feasible: bool
-    """Whether it can be true at all."""
+    """Whether the scene is consistent."""
     clash: list[str]
-    """Premises that contradict each other (a best minimal set), where it cannot."""
+    """Minimal set of conflicting premises of an inconsistent scene."""
     message: str = ""
-    """The same in plain words."""
+    """The clash in plain words."""
 
 
 Reason = Literal[
@@ -63,6 +63,7 @@ Reason = Literal[
     "uncertain",
     "in-part",
     "not-in-profile",
+    "denied",
     "supposed",
     "asked",
     "quoted",
@@ -71,49 +72,51 @@ Reason = Literal[
 
 
 class ClaimAudit(Record):
-    """The auditor's findings on one claim."""
+    """Findings on one claim."""
 
     index: int
     """Number of the claim, from 1."""
     type: ClaimType
-    """The last claim is the conclusion."""
+    """`reasoning`, or `conclusion` for the last claim."""
     text: str
     """The claim in words."""
     stance: ClaimStance = "asserted"
-    """What is `necessary`, `possible`, `impossible`, `unnecessary` or `undetermined`, and
-    `alternatives`, which are said to be all that is open, are judged over the worlds that the
-    context leaves, and enter none; nor does what is `counted`; what is `supposed`, `asked`,
-    `quoted`, or `retracted` by what follows, states nothing."""
+    """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
+    lists of possible relations (`alternatives`), are judged over the possible layouts and enter no
+    context; nor do `counted` claims. `supposed`, `asked`, `quoted` and `retracted` text states
+    nothing."""
     least: int | None = None
-    """Of what is `counted`, how many relations are said to hold at least."""
+    """Of a `counted` claim: minimum number of true relations."""
     most: int | None = None
-    """How many at most."""
+    """Of a `counted` claim: maximum number of true relations."""
     relations: list[RelationRecord]
-    """What it states in canonical relations."""
+    """Canonical relations it states."""
     rest: list[str] = Field(default_factory=list)
-    """The words about places of which nothing was read; with any, the claim is never entailed."""
+    """Unread words about places. A claim with any is never entailed."""
     verdict: VerdictName
-    """Under the assumed context."""
+    """Verdict in the assumed context."""
     grounded_verdict: VerdictName
-    """Under the grounded context."""
+    """Verdict in the grounded context."""
     conditional: bool
-    """Whether a determinate verdict does not survive under the grounded context."""
+    """Whether the verdict decides the claim, but changes in the grounded context."""
     repair_cost: int
-    """The paper's bounded value, 0 to 4."""
+    """The paper's bounded repair cost, 0 to 4."""
     repair_cost_exact: int | None = None
-    """The exact repair distance; null where no removal of claims repairs it, or, in an audit
-    that has `timed_out`, where none was found in time."""
+    """Exact repair cost. Null if no removal of claims helps, or if none was found before
+    `timed_out`."""
     first_conflict: bool
-    """Whether adding this claim first makes the context infeasible."""
+    """Whether this claim is the first to make the context inconsistent."""
     reason: Reason = ""
-    """Why the verdict is unknown: the context leaves it open; the claim's relations cannot hold
-    together, were not decided in time, or rest on what was not read of the scene; no relation is
-    stated; one is, but is not read, not surely read, read in part, not in the profile; or the
-    claim is supposed, asked, quoted or retracted. Empty for other verdicts."""
+    """Why the verdict is unknown: the context leaves it open; its relations conflict, were not
+    decided in time or depend on unread text; no relation is stated; a relation is unread,
+    uncertain, read in part, not in the profile or denied without a relation for that; or the claim
+    is supposed, asked, quoted or retracted. Empty for other verdicts."""
+    grounded_reason: Reason = ""
+    """Why the grounded verdict is unknown, in the same words."""
     premises: list[str]
-    """What a determinate verdict rests on: `scene:N` and `claim:N`."""
+    """Premises of a decided verdict: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)
-    """The defaults of the world that it rests on besides: `on_top_of implies borne_by`."""
+    """Defaults that the verdict also rests on, such as `on_top_of implies borne_by`."""
     message: str
     """The finding in plain words."""
 
@@ -122,7 +125,7 @@ class ProfileRecord(Record):
     """The Determinacy Profile (or its discounted variant)."""
 
     symbolizability: Share
-    """Share of claims that state a supported relation."""
+    """Share of claims with a supported relation."""
     unknown_rate: Share
     """Share of those that are unknown."""
     determinacy: Share
@@ -130,11 +133,11 @@ class ProfileRecord(Record):
     applicability: Share
     """Share of all claims that are entailed or contradicted."""
     unparsed: int
-    """1 if no claim states a supported relation, else 0."""
+    """1 if no claim has a supported relation, otherwise 0."""
 
 
 class FeatureRecord(Record):
-    """The auditor's features; `names` is their order, `symbouq.records.features` defines them."""
+    """Features of the auditor, in the order of `names`; `symbouq.records.features` defines them."""
 
     claims: list[list[float]] = Field(json_schema_extra={"names": list(CLAIM_FEATURES)})
     """One list of 23 numbers per claim."""
@@ -146,27 +149,27 @@ class ConclusionRecord(Record):
     """How the conclusion was judged."""
 
     by: Literal["relation", "answer", "none"]
-    """Its `relation`s were decided like those of any claim; it was compared, as an `answer`, with
-    what the scene settles, which the paper does not do; or `none`: there was nothing to judge."""
+    """`relation`: its relations were judged like any claim; `answer`: it was compared with what the
+    scene settles, unlike in the paper; `none`: there was nothing to judge."""
     text: str
-    """Its text; empty where there is no claim."""
+    """Text of the conclusion; empty without a claim."""
 
 
 class Audit(Record):
-    """The audit of one trace."""
+    """Audit of one trace."""
 
     id: str
-    """The trace's id."""
+    """Id of the trace."""
     source: dict[str, str | int] | None = None
-    """File and line that the trace came from."""
+    """File and line of the trace."""
     schema_version: int = SCHEMA_VERSION
     """Version of this record."""
     ontology: OntologyRecord
-    """Which rules made it."""
+    """Rules used."""
     reader: ReaderRecord | None = None
-    """What read the text; null where there was none."""
+    """Reader of the text; null if nothing was read."""
     context: Context
-    """The context that feeds profile, features and Constraint-Rule."""
+    """Context used by profile, features and Constraint-Rule."""
     scene: SceneAudit
     """The scene."""
     claims: list[ClaimAudit]
@@ -176,14 +179,13 @@ class Audit(Record):
     profile: ProfileRecord
     """The Determinacy Profile."""
     discounted: ProfileRecord
-    """The profile with the penalty of unverified premises passed on."""
+    """The profile in which a claim counts as much as its weakest premise."""
     features: FeatureRecord
     """Inputs of the learned constraint scores."""
     constraint_rule: Share
-    """The training-free Constraint-Rule score, in [0, 1]."""
+    """The training-free score Constraint-Rule, from 0 to 1."""
     timed_out: bool = False
-    """Whether the time limit was reached: claims whose message says so have no verdict, and
-    premises and repairs need not be the best."""
+    """Whether time ran out. Claims whose message says so have no verdict, and premises and repairs
+    may not be the best."""
     faults: list[str] = Field(default_factory=list)
-    """What was not read (by a fault of the reader's, or for its length), or not decided in
-    time."""
+    """Parts that were not read, because of an error or their length, or not decided in time."""

@@ -1,4 +1,4 @@
-"""What a language model reads in a text: its replies, and the lines of a file that keeps them."""
+"""Readings by a language model: replies, and lines of the file that stores them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,16 @@ Stance = Literal[
     "quoted",
     "retracted",
 ]
-"""How a claim is made: what is necessary, possible or impossible, and alternatives, which are said
-to be all that is open, are judged over the worlds that the context leaves, and enter none; what is
-supposed, asked, quoted or retracted states nothing."""
+"""How a claim is made. Necessary, possible and impossible claims, and lists of alternatives, are
+judged over the possible layouts and enter no context; supposed, asked, quoted and retracted text
+states nothing."""
 
 Unexpressible = Literal["no-relation", "number", "frame", "change", "quantifier", "reference"]
-"""Why the words of a place are in no relation: the ontology has none for them; they are a number,
-of another frame of reference, of a change or a time, a quantifier over things that are not
-listed, or it is not clear what they refer to."""
+"""Why words about a place are in no relation: the ontology has none; they are a number, of another
+frame of reference, of a change or a time, a quantifier over unlisted things, or unclear."""
 
 Words = str | Annotated[list[int], Field(min_length=2, max_length=2)]
-"""Words of a sentence as they stand there, or their character offsets, start and end."""
+"""Words of a sentence, verbatim or as character offsets (start, end)."""
 
 
 class _Part(Record):
@@ -38,133 +37,131 @@ class _Part(Record):
 
 
 class ThingMention(_Part):
-    """A thing that a sentence mentions."""
+    """Thing mentioned in a sentence."""
 
     id: str
-    """The thing, by the same id in the whole trace."""
+    """Id of the thing, the same throughout the trace."""
     words: Words
-    """The words that mention it."""
+    """Words that mention it."""
 
 
 class RelationReading(_Part):
-    """A relation that a sentence speaks of."""
+    """Relation in a sentence."""
 
     words: Words
-    """The words that say it."""
+    """Words that state it."""
     stance: Stance = "asserted"
-    """How it is said."""
+    """Stance."""
     polarity: Literal["affirmed", "denied"] = "affirmed"
-    """Whether it is said to hold or not to hold."""
+    """Whether it is asserted or denied."""
     subject: str
     """Id of the thing placed."""
     relation: str
-    """The relation's canonical name."""
+    """Canonical name of the relation."""
     object: str | Annotated[list[str], Field(min_length=2)]
-    """Id of the thing that it is placed by; the ids of all of them, for a relation such as
-    *between*."""
+    """Id of the thing it is placed by, or several ids for a relation such as *between*."""
     amount: str = ""
-    """By how much: "60 cm", "at least 2 blocks"; empty where the sentence does not say."""
+    """Distance, such as "60 cm" or "at least 2 blocks"; empty if not stated."""
 
 
 class PlaceReading(_Part):
-    """A place on a scale that a sentence gives to a thing: "row 3", "second from the left"."""
+    """Position of a thing on a scale, such as "row 3" or "second from the left"."""
 
     words: Words
-    """The words that say it."""
+    """Words that state it."""
     thing: str
     """Id of the thing."""
     scale: str
-    """The scale, by its name in the ontology."""
+    """Name of the scale in the ontology."""
     number: Annotated[int, Field(ge=-999, le=999)]
-    """The number on it."""
+    """Position on the scale."""
     of: str = ""
-    """Id of what the places belong to; empty where nothing says."""
+    """Id of what the positions belong to; empty if not stated."""
 
 
 class HeadingReading(_Part):
-    """Where a sentence says that a thing faces, looks or goes."""
+    """Direction in which a thing faces, looks or goes."""
 
     words: Words
-    """The words that say it."""
+    """Words that state it."""
     thing: str
     """Id of the thing."""
     direction: str
-    """The direction, by its name in the ontology."""
+    """Name of the direction in the ontology."""
 
 
 class UnexpressedReading(_Part):
-    """Words about a place that are in none of the relations."""
+    """Words about a place that are in no relation."""
 
     words: Words
     """The words."""
     reason: Unexpressible
-    """Why."""
+    """The reason."""
 
 
 class SentenceReading(_Part):
-    """What is read in one sentence."""
+    """Reading of one sentence."""
 
     sentence: str
-    """Its label in the text that was given: `S2`."""
+    """Label of the sentence in the request, such as `S2`."""
     things: list[ThingMention] = Field(default_factory=list)
-    """The things that it mentions."""
+    """Things it mentions."""
     relations: list[RelationReading] = Field(default_factory=list)
-    """What it says of them."""
+    """Relations it states."""
     places: list[PlaceReading] = Field(default_factory=list)
-    """The places on scales that it gives to things."""
+    """Positions on scales that it gives to things."""
     headings: list[HeadingReading] = Field(default_factory=list)
-    """Where it says that things face."""
+    """Directions in which it says that things face."""
     count: list[int] = Field(default_factory=list, max_length=2)
-    """How many of its counted relations hold, at least and at most; empty where it has none."""
+    """Minimum and maximum number of its counted relations that hold; empty if it has none."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
-    """What of it is in no relation."""
+    """Parts in no relation."""
 
 
 class Reply(_Part):
-    """A language model's reading of some sentences of a trace."""
+    """Reading of some sentences of a trace, by a language model."""
 
     sentences: list[SentenceReading]
-    """The sentences, in order."""
+    """Sentences, in order."""
     asks: list[str] = Field(default_factory=list, max_length=2)
-    """Ids of the two things whose relation the question asks for; empty where it does not."""
+    """Ids of the two things the question is about; empty if it asks something else."""
     answer: str = ""
-    """Label of the sentence that delivers the answer; empty where none does."""
+    """Label of the sentence with the answer; empty if there is none."""
 
 
 class ReadingsRecord(Record):
-    """The replies that a trace is read by (`symbouq.reading.model`)."""
+    """Replies that a trace is read by (`symbouq.reading.model`)."""
 
     model: str
     """The language model."""
     prompt: str
-    """Version of the prompt that it was given."""
+    """Version of its prompt."""
     second_opinion: bool = False
-    """Whether the parser-based reader reads the trace as well, and is compared."""
+    """Whether the parser also reads the trace, for comparison."""
     alone: bool = False
-    """Whether the model was shown each sentence alone, and so there is a request for each."""
+    """Whether the model saw each sentence alone, in a request of its own."""
     replies: list[Annotated[list[Reply], Field(min_length=1)]]
-    """The replies to each request, in the order in which they are made: several where the model
-    was asked more than once."""
+    """Replies to each request, in order; several if the model was asked repeatedly."""
 
 
 class StoredReading(Record):
-    """One line of a file of readings: one reply to one request."""
+    """Line of a file of readings: one reply to one request."""
 
     id: str
-    """Id of the trace that it was read for first."""
+    """Id of the trace it was first read for."""
     part: Literal["scene", "claims"]
-    """What of the trace was read."""
+    """Part of the trace."""
     text: str
-    """SHA-256 of the text that was read."""
+    """SHA-256 of the text."""
     model: str
     """The language model."""
     prompt: str
-    """Version of the prompt: SHA-256 of instructions and schema, 16 digits."""
+    """Version of the prompt: 16 digits of the SHA-256 of instructions and schema."""
     ontology: str
     """SHA-256 of the ontology's files."""
     sample: Annotated[int, Field(ge=0)] = 0
-    """Number of the reply, where the model is asked several times."""
+    """Number of the reply, if the model is asked repeatedly."""
     reply: Reply
-    """The reply; it may be edited by hand."""
+    """The reply; you may edit it."""
     usage: dict[str, Any] = Field(default_factory=dict)
-    """Tokens of prompt and reply, as the server counts them."""
+    """Tokens of prompt and reply, as counted by the server."""

@@ -1,4 +1,4 @@
-"""The record of a prediction."""
+"""Prediction records."""
 
 from __future__ import annotations
 
@@ -11,24 +11,25 @@ from symbouq.records.base import Record
 
 
 class Reliability(Record):
-    """How likely a trace's answer is right: what `symbouq predict` writes."""
+    """Probability that a trace's answer is right, as `symbouq predict` writes it."""
 
     id: str
-    """The trace's id."""
+    """Id of the trace."""
     reliability: Annotated[float, Field(ge=0, le=1)]
-    """The calibrated probability that the delivered answer is right."""
+    """Calibrated probability that the delivered answer is right."""
     accepted: bool | None = None
-    """Whether it reaches the threshold of the model's guarantee; absent where it has none."""
+    """Whether it reaches the threshold of the model's guarantee; absent without a guarantee."""
     scores: dict[str, float]
-    """The candidate scores, each calibrated on validation."""
+    """Candidate scores, each calibrated on validation."""
     contributions: dict[str, float]
-    """What each candidate that the composer reads adds to the log-odds, compared with the mean
-    of validation: positive values speak for the answer."""
+    """Contribution of each candidate to the log-odds relative to the validation mean; positive
+    values favour the answer."""
     profile: ProfileRecord
     """The Determinacy Profile."""
     model_hash: str
-    """The hash of the model file."""
+    """Hash of the model file."""
     missing: list[str] = Field(default_factory=list)
-    """Scores that the model knows and the trace has not; their validation mean stands for them."""
+    """Scores that the trace lacks; their validation mean is used."""
     faults: list[str] = Field(default_factory=list)
-    """Why scores are missing for which it brings something, such as the tokens of another text."""
+    """Why scores are missing although the trace has input for them, such as tokens of another
+    text."""

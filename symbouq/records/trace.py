@@ -1,4 +1,4 @@
-"""The records that come in: questions and traces, in text or in relations."""
+"""Input records: questions and traces, as text or as relations."""
 
 from __future__ import annotations
 
@@ -15,29 +15,30 @@ ClaimStance = Stance | Literal["unnecessary", "undetermined", "counted"]
 
 
 class RelationRecord(Record):
-    """A canonical relation between two things, with where it was read."""
+    """Canonical relation between two things, with its position in the text."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
     subject: EncodableText
     """The thing placed."""
     relation: EncodableText
-    """The relation's canonical name."""
+    """Canonical name of the relation."""
     object: EncodableText
-    """The thing that it is placed by."""
+    """The thing it is placed by."""
     offset: dict[str, int | float | dict[Bound, int | float]] | None = None
-    """By how much: axis (x to the right, y upwards) to subject minus object, `{"x": -3}`; or to
-    bounds of that, `{"x": {"<": -3}}`, with <, <=, > or >=."""
+    """Amount: axis (x to the right, y upwards) to subject minus object, `{"x": -3}`, or to bounds
+    of that, `{"x": {"<": -3}}`, with <, <=, > or >=."""
     unit: str | None = None
-    """The unit of `offset`, one of the profile's; absent where the text has none."""
+    """Unit of `offset`, one of the profile's; absent if the text has none."""
     sentence: Annotated[int, Field(ge=1)] | None = None
-    """Scene sentence or claim that states it, from 1."""
+    """Number of the scene sentence or claim that states it, from 1."""
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
-    """Character offsets, start and end, in that sentence or claim."""
+    """Character offsets (start, end) in that sentence or claim."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """How sure the reading is; below 0.75 the claim contradicts nothing (docs/reading.md)."""
+    """Share of such readings that are right. Below 0.75 the claim contradicts nothing
+    (docs/reading.md)."""
     grounded: bool | None = None
-    """Whether scene or question name both things; worked out where it is absent."""
+    """Whether scene or question name both things; computed if absent."""
 
 
 def _from_triple(value: Any) -> Any:
@@ -53,43 +54,43 @@ Relation = Annotated[RelationRecord, BeforeValidator(_from_triple)]
 
 
 class ClauseRecord(Record):
-    """One clause of a sentence about events (`symbouq.reading.clauses.Clause`)."""
+    """Clause of a sentence about events (`symbouq.reading.clauses.Clause`)."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
     agent: EncodableText = ""
-    """Who does it."""
+    """The agent."""
     verb: EncodableText = ""
-    """What happens, a verb of the ontology; empty for a state."""
+    """Verb of the ontology; empty for a state."""
     strange: bool = False
-    """Whether the ontology does not have the verb."""
+    """Whether the ontology lacks the verb."""
     tense: Literal["now", "past"] = "past"
-    """When it is."""
+    """Tense."""
     aspect: Literal["simple", "progressive", "perfect"] = "simple"
-    """How it is told."""
+    """Aspect."""
     negative: bool = False
-    """Whether it is denied."""
+    """Whether the clause is negated."""
     patient: EncodableText = ""
-    """What it is done to."""
+    """The patient."""
     states: list[Annotated[list[str], Field(min_length=1)]] = Field(default_factory=list)
-    """Propositions: `rel` with relation, subject and object; `seen`, the same with a viewpoint;
+    """Propositions: `rel` with relation, subject and object; `seen`, the same from a viewpoint;
     `amid`, `divided` or `nearer` with their things."""
     goes: list[tuple[str, str]] = Field(default_factory=list)
     """Ways with their grounds."""
     located: list[tuple[str, str]] = Field(default_factory=list)
     """Relations of the event's place, with their grounds."""
     within: list[tuple[str, str]] = Field(default_factory=list)
-    """Pairs of grounds that the event's place lies between."""
+    """Pairs of grounds around the event's place."""
     started: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the place that it starts from, with their grounds."""
+    """Relations of the starting place, with their grounds."""
     back: bool = False
-    """Whether it is the way back of what was said before."""
+    """Whether it reverses the previous way."""
     often: Annotated[int, Field(ge=1, le=1000)] = 1
-    """How many times at least."""
+    """Minimum number of times."""
 
 
 class ClaimRecord(Record):
-    """A claim given by its relations."""
+    """Claim given by its relations."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
@@ -98,22 +99,22 @@ class ClaimRecord(Record):
     text: EncodableText = ""
     """The claim in words, for the report only."""
     stance: ClaimStance = "asserted"
-    """What is `necessary`, `possible`, `impossible`, `unnecessary` or `undetermined`, and
-    `alternatives`, which are said to be all that is open, are judged over the worlds that the
-    context leaves, and enter none; nor does what is `counted`; what is `supposed`, `asked`,
-    `quoted`, or `retracted` by what follows, states nothing."""
+    """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
+    lists of possible relations (`alternatives`), are judged over the possible layouts and enter no
+    context; nor do `counted` claims. `supposed`, `asked`, `quoted` and `retracted` text states
+    nothing."""
     least: Annotated[int, Field(ge=0)] | None = None
-    """Of what is `counted`, how many relations are said to hold at least: of none, 0."""
+    """Of a `counted` claim: minimum number of true relations."""
     most: Annotated[int, Field(ge=0)] | None = None
-    """How many at most."""
-    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
-    """Why text that speaks of a place states nothing."""
+    """Of a `counted` claim: maximum number of true relations."""
+    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
+    """Why text that mentions a place states nothing."""
     rest: list[str] = Field(default_factory=list)
-    """The words about places of which nothing was read; with any, the claim is never entailed."""
+    """Unread words about places. A claim with any is never entailed."""
     relations: list[Relation] = Field(default_factory=list)
-    """What it states; empty where nothing supported."""
+    """Relations it states; empty if none is supported."""
     events: list[ClauseRecord] = Field(default_factory=list)
-    """The same as clauses, in a profile that reads events."""
+    """The same as clauses, in a profile for events."""
 
     @model_validator(mode="after")
     def _has_no_relation_of_its_own(self) -> Self:
@@ -123,26 +124,26 @@ class ClaimRecord(Record):
 
 
 class Instance(Record):
-    """A scene with a question: what a trace reasons about."""
+    """Scene and question that a trace reasons about."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
     id: Annotated[str, Field(min_length=1), BeforeValidator(all_encodable)]
-    """Identifies the record within its file."""
+    """Id, unique within its file."""
     scene: list[EncodableText] | EncodableText | None = None
-    """The trusted description: a list of sentences, or one text that is split."""
+    """Trusted description: a list of sentences, or one text to split."""
     scene_relations: list[Relation] | None = None
-    """The scene in relations; then it is not parsed."""
+    """The scene as relations; it is then not parsed."""
     scene_events: list[list[ClauseRecord]] | None = None
-    """The same as clauses, sentence by sentence, in a profile that reads events."""
+    """The same as clauses per sentence, in a profile for events."""
     question: EncodableText = ""
-    """What was asked; it may name things and gives bare labels their pair."""
+    """The question. It names the pair that a bare label is about."""
     dataset: EncodableText | None = None
-    """Chooses the profile, and nothing else."""
+    """Name of the data set; chooses the profile and the reader."""
     profile: EncodableText | None = None
-    """Profile of this record, before the one that its dataset chooses."""
+    """Profile of this record; overrides the one of its dataset."""
     readings: ReadingsRecord | None = None
-    """What a language model read in its text; then it is that which is judged and used."""
+    """Readings of the text by a language model; they are checked and used instead of parsing."""
 
     @model_validator(mode="after")
     def _has_scene(self) -> Self:
@@ -152,50 +153,50 @@ class Instance(Record):
 
 
 class ReaderRecord(Record):
-    """What read a trace's text."""
+    """Reader of a trace's text."""
 
     pipeline: str = ""
-    """Package of the trained pipeline that parsed it; empty where a model alone read it."""
+    """Pipeline that parsed the text; empty if only a model read it."""
     version: str = ""
-    """Its version."""
+    """Version of the pipeline."""
     model: str | None = None
-    """The language model that read it, if one did."""
+    """Language model that read the text, if any."""
     prompt: str | None = None
-    """Version of the prompt that it was given."""
+    """Version of its prompt."""
 
 
 class Trace(Instance):
-    """One reasoning trace, in text or in relations."""
+    """Reasoning trace, as text or as relations."""
 
     reasoning: list[EncodableText] | None = None
-    """The claims in order, where the trace is segmented; with `conclusion`."""
+    """Claims in order, with `conclusion`, if the trace is segmented."""
     conclusion: EncodableText | None = None
-    """The delivered answer."""
+    """Delivered answer."""
     response: EncodableText | None = None
-    """The model's free text, segmented by the parser where no `conclusion` is given."""
+    """The model's free text, split into claims if there is no `conclusion`."""
     claims: list[ClaimRecord] | None = None
-    """The claims in relations, in order; the last one is the conclusion."""
+    """Claims as relations, in order; the last one is the conclusion."""
     complete: bool = True
-    """Whether the scene's relations are all that it says of places, where the trace comes in
-    relations; else what they leave open decides nothing."""
+    """For traces given as relations: whether the relations are all the scene says about places. If
+    not, gaps decide nothing."""
     faults: list[EncodableText] = Field(default_factory=list)
-    """What of its text could not be read, where the trace comes in relations."""
+    """For traces given as relations: parts of the text that could not be read."""
     reader: ReaderRecord | None = None
-    """What read its text, where the trace comes in relations."""
+    """For traces given as relations: what read the text."""
     model: str | None = None
-    """Which model wrote the trace."""
+    """Model that wrote the trace."""
     answer_space: EncodableLabels = None
-    """The labels that an answer may have, by which an answer that states no relation is judged."""
+    """Possible labels, by which an answer without a relation is judged."""
     answer: Any = None
-    """The gold answer, for evaluation only: the audit never reads it."""
+    """Right answer, for evaluation only: the audit never reads it."""
     correct: Any = None
-    """Whether the delivered answer is right, for evaluation only likewise."""
+    """Whether the delivered answer is right, for evaluation only."""
     tokens: Any = None
-    """The generated tokens with their log-probabilities; not read by the audit."""
+    """Generated tokens with log-probabilities; not read by the audit."""
     samples: Any = None
-    """Further responses to the same question; not read by the audit."""
+    """Other responses to the same question; not read by the audit."""
     scores: Any = None
-    """Scores by name from elsewhere; not read by the audit."""
+    """Other scores by name; not read by the audit."""
 
     @model_validator(mode="after")
     def _has_claims(self) -> Self:
@@ -210,5 +211,5 @@ class Trace(Instance):
 
     @property
     def structured(self) -> bool:
-        """Whether the trace brings relations, so that nothing is parsed."""
+        """Whether the trace gives relations, so that nothing is parsed."""
         return self.scene_relations is not None

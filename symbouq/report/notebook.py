@@ -1,7 +1,7 @@
-"""Audits in a notebook: as HTML, as pandas frames, as matplotlib figures.
+"""Audits in a notebook: HTML, pandas frames and matplotlib figures.
 
-HTML needs nothing; frames and figures need the extra `notebook` (pandas, matplotlib), which is
-imported when it is first used.
+HTML needs no extra. Frames and figures need the extra `notebook` (pandas, matplotlib), imported on
+first use.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ COLOURS = {
     "not-evaluable": ("#9384cb", "#584792", "#ece7f8"),
     "unread": ("#c4cad1", "#565f6b", "#eceff2"),
 }
-"""Fill, text and ground of each verdict, and of claims in which nothing was read."""
+"""Fill, text and ground colours of each verdict, and of unread claims."""
 
 
 def audit_html(audit: Mapping[str, Any]) -> str:
-    """An audit as a static piece of HTML, in which all text is escaped.
+    """Audit as static HTML, with all text escaped.
 
     Args:
         audit: The audit, in the shape of `symbouq.records.Audit`.
@@ -88,11 +88,13 @@ def _tag(verdict: str) -> str:
 
 
 def traces_frame(audits: Iterable[Any]) -> DataFrame:
-    """One row a trace: id, file and line, profile, scene, first conflict, the shares of the
-    Determinacy Profile, Constraint-Rule, and the conclusion's verdicts.
+    """Frame with one row per trace.
+
+    Columns: id, file and line, profile, scene, first conflict, the shares of the Determinacy
+    Profile, Constraint-Rule and the verdicts of the conclusion.
 
     Args:
-        audits: Audits, as records or as the dictionaries that are in audit files.
+        audits: Audits, as records or as dictionaries from audit files.
 
     Raises:
         SymboUQError: If pandas is not installed.
@@ -116,10 +118,10 @@ def traces_frame(audits: Iterable[Any]) -> DataFrame:
 
 
 def claims_frame(audits: Iterable[Any]) -> DataFrame:
-    """One row a claim: the trace's id and the claim's fields, relations as triples.
+    """Frame with one row per claim: the trace's id and the claim's fields, relations as triples.
 
     Args:
-        audits: As of `traces_frame`.
+        audits: As in `traces_frame`.
 
     Raises:
         SymboUQError: If pandas is not installed.
@@ -149,7 +151,7 @@ def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
 
 
 def plot_claims(audit: Mapping[str, Any]) -> Figure:
-    """One trace's verdicts, claim by claim, in both contexts.
+    """Figure of one trace's verdicts, claim by claim, in both contexts.
 
     Raises:
         SymboUQError: If matplotlib is not installed.
@@ -176,16 +178,18 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
 
 
 def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:
-    """The overview of a report as a matplotlib figure: verdict shares, the Determinacy Profile,
-    first conflicts, and with labels reliability and risk-coverage of Constraint-Rule.
+    """Overview of a report as a matplotlib figure.
+
+    Shows verdict shares, the Determinacy Profile and first conflicts; with labels, also
+    reliability and risk-coverage of Constraint-Rule.
 
     Args:
-        audits: As of `traces_frame`.
-        labels: Whether the answer of each trace is right, in order; None where it is not known.
+        audits: As in `traces_frame`.
+        labels: Whether each answer is right, in order; None if unknown.
 
     Raises:
         SymboUQError: If matplotlib is not installed.
-        ValueError: If there are more or fewer labels than audits.
+        ValueError: If the numbers of labels and audits differ.
     """
     overview = Overview()
     plain = [_plain(audit) for audit in audits]
@@ -227,7 +231,7 @@ def _plot_verdicts(axes: Any, overview: Overview) -> None:
 
 
 def _name_contexts(axes: Any) -> None:
-    """Names the two rows of a figure, the first one above."""
+    """Label the two rows of a figure, assumed above grounded."""
     axes.set_yticks([0, 1], ["assumed", "grounded"])
     axes.invert_yaxis()
 

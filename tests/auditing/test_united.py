@@ -46,6 +46,11 @@ def test_a_claim_is_taken_from_the_reader_that_decides_it(
     assert [statement.relation for statement in parsed.claims[0].relations] == [relation]
 
 
+def test_what_both_decide_alike_is_as_good_as_certain() -> None:
+    parsed, _ = united(audited(YES), audited(YES))
+    assert parsed.claims[0].relations[0].confidence == 0.98
+
+
 def test_what_one_reads_against_the_other_is_uncertain() -> None:
     parsed, result = united(audited(YES), audited(NO))
     assert result.claims[0].reason == "uncertain" and result.claims[0].feasible_after

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -88,12 +89,9 @@ def test_a_new_ontology_passes_its_own_check_and_test(tmp_path: Path) -> None:
 
 
 def test_every_predicate_is_in_the_reference() -> None:
-    text = told("reference")
-    for name, arity in vocabulary():
-        assert any(
-            line.startswith(f"`{name}(") and line.count(",") == arity - 1
-            for line in text.splitlines()
-        ), (name, arity)
+    rows = re.findall(r"^\| `(\w+)\((.+)\)` \| \S", told("reference"), re.M)
+    documented = {(name, arguments.count(",") + 1) for name, arguments in rows}
+    assert set(vocabulary()) <= documented
 
 
 def test_the_printed_reference_is_current() -> None:

@@ -193,8 +193,8 @@ def test_prose_is_paired_with_the_same_questions_alone() -> None:
 
 
 def test_every_key_is_documented_with_its_default() -> None:
-    page = (Path(__file__).parents[2] / "docs/experiments.md").read_text(encoding="utf-8")
-    tables = page.partition("## Configurations")[2].partition("\n## ")[0].split("| key |")[1:]
+    page = (Path(__file__).parents[2] / "docs/reference/configuration.md").read_text("utf-8")
+    tables = page.split("| key |")[1:]
     kinds = [
         *(ExperimentConfig, BackboneConfig, TrainingConfig),
         *(DatasetConfig, GenerationConfig, Grid, AnnotationConfig, HumanLabelsConfig),

@@ -1,9 +1,8 @@
-"""`symbouq answer`: the answers that a scene entails, excludes or leaves open.
+"""Answers to questions from their scenes (`symbouq answer`).
 
-No model is asked: the scene is read, and each answer of the space is entailed, impossible
-or still open. What kind of question it is follows from the space: relations between the
-two things asked about, yes and no, entailment and its alternatives, or whether the scene
-can be true at all.
+No model is involved: the scene is read, and each answer of the space is entailed, impossible or
+open. The space determines the kind of question: relations of a pair, yes and no, entailment, or
+satisfiability of the scene.
 """
 
 from __future__ import annotations
@@ -23,22 +22,21 @@ from symbouq.records import Instance
 
 
 class Parsers(Protocol):
-    """Gives the parser of an instance's profile, as a `TraceAuditor` does."""
+    """Source of parsers by profile, such as a `TraceAuditor`."""
 
     def parser_for(self, instance: Instance) -> TraceParser:
         """The parser."""
 
 
 def answer(parsers: Parsers, instance: Instance) -> Answer:
-    """Answers a question about a scene.
+    """Answer a question about a scene.
 
     Args:
-        parsers: Gives the profile and its parser: an auditor.
+        parsers: Source of the profile and its parser: an auditor.
         instance: Scene and question, with an `answer_space`.
 
     Raises:
-        RecordError: If there is no answer space, or it has labels that mean nothing in
-            the profile.
+        RecordError: If there is no answer space, or a label is unknown in the profile.
     """
     space, parser = _space(instance), parsers.parser_for(instance)
     return answered(parser.ontology, parser.parse(instance), space)
@@ -46,15 +44,15 @@ def answer(parsers: Parsers, instance: Instance) -> Answer:
 
 @turn()
 def answered(ontology: Ontology, parsed: ParsedTrace, space: Sequence[str]) -> Answer:
-    """The answer to the question of a trace, among some labels.
+    """Answer to the question of a trace, among some labels.
 
     Args:
-        ontology: The tables of the profile.
+        ontology: Tables of the profile.
         parsed: The trace.
         space: The labels.
 
     Raises:
-        RecordError: If a label means nothing in the profile.
+        RecordError: If a label is unknown in the profile.
     """
     if parsed.lost:  # an answer needs all of the scene
         return Answer("unread", faults=[parsed.lost[0]])

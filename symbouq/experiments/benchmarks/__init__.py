@@ -1,7 +1,7 @@
-"""The paper's benchmarks from their releases: records, reductions, splits, answers.
+"""The paper's benchmarks: records, reductions, splits and answers from their releases.
 
-`import_benchmark` is what `symbouq data import` does; `matching.delivered` turns the text of
-an answer into labels. No benchmark text is part of the project.
+`import_benchmark` implements `symbouq data import`; `delivered` turns the text of an answer into
+labels. The project contains no benchmark text.
 """
 
 from symbouq.auditing.answers import AnswerSpace, agrees, delivered, space_of

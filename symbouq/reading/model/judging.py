@@ -26,8 +26,8 @@ from symbouq.records.reading import (
 )
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
-"""Confidence of a relation that the parser-based reader reads as well, that every sample has, of
-which there was one sample, and that something speaks against."""
+"""Confidence of what the parser-based reader has decided alike, of a relation that every sample
+has, of which there was one sample, and that something speaks against."""
 
 _UNSTATING = frozenset(("supposed", "asked", "quoted", "retracted"))
 """Stances that state nothing."""

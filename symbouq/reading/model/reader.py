@@ -1,8 +1,8 @@
-"""Reads traces by a language model's replies, with the parser-based reader as second opinion."""
+"""Reads traces by a language model's replies."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from symbouq.errors import RecordError
@@ -17,8 +17,6 @@ from symbouq.reading.model.dialogue import (
     together,
 )
 from symbouq.reading.model.judging import (
-    CONFIRMED,
-    DOUBTED,
     JudgedPlace,
     JudgedRelation,
     JudgedSentence,
@@ -40,9 +38,6 @@ from symbouq.reading.text import (
     triples,
 )
 from symbouq.records.reading import Reply
-
-_DOUBTING = 0.95
-"""The least confidence of the other reader with which it doubts a relation."""
 
 _STATING = ("asserted", "necessary")
 _SETS = ("alternatives", COUNTED)
@@ -77,7 +72,6 @@ class ModelReader:
         self,
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
-        second: ParsedTrace | None = None,
         alone: bool = False,
     ) -> ParsedTrace:
         """A trace, read.
@@ -85,7 +79,6 @@ class ModelReader:
         Args:
             texts: Its texts.
             replies: The replies to each request, in order.
-            second: What the parser-based reader reads in the same sentences.
             alone: Whether each sentence was read alone.
 
         Raises:
@@ -96,7 +89,7 @@ class ModelReader:
             raise RecordError("the readings are of another text: there is not one for each request")
         if alone:
             replies = together(texts, names, replies)
-        return _Reading(self.ontology, texts, replies, names, second).whole()
+        return _Reading(self.ontology, texts, replies, names).whole()
 
     def _names(self) -> Names:
         return Names(self._pronouns, self._articles)
@@ -125,7 +118,6 @@ class _Reading:
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
         names: Names,
-        second: ParsedTrace | None,
     ) -> None:
         self._ontology = ontology
         self._texts = texts
@@ -135,7 +127,6 @@ class _Reading:
         self._places, self._numbers = arrangement_of(ontology, self._labelled), dict[str, int]()
         self._known = _mentioned(replies, ("S", "Q"))
         self._replies = [given[0] for given in replies]
-        self._second = second
         self._standing = unretracted(texts.scene)
         self._whole = True
         self.faults = [
@@ -161,15 +152,12 @@ class _Reading:
     # Scene and question ------------------------------------------------------------------
 
     def _scene(self) -> Iterator[tuple[int, Statement]]:
-        """What the sentences of the scene surely state, each with its number: what this reader
-        reads or, where it reads nothing, the other one.
-        """
+        """What the sentences of the scene surely state, each with its number."""
         headings = self._last_headings()
         for number, text in enumerate(self._texts.scene, start=1):
             if self._standing[number - 1] != text:
                 self._whole = False
                 continue
-            others = self._of_other(self._second.of_sentence(number) if self._second else ())
             sentence = self._sentences[f"S{number}"]
             part, words = f"scene sentence {number}", self._labelled[f"S{number}"]
             if not sentence.read:
@@ -191,7 +179,7 @@ class _Reading:
             self._places.hear(words)
             stated += self._placed(sentence, {frozenset((s.figure, s.ground)) for s in stated})
             stated += (h for n, h in headings if n == number)
-            for statement in self._confirmed(stated, others, doubting=False) or others:
+            for statement in stated:
                 if statement.confidence >= SURE:
                     yield number, statement
                     continue
@@ -287,28 +275,14 @@ class _Reading:
         answer = next((r.answer for r in reversed(self._replies) if r.answer in labels[since:]), "")
         if self._texts.concluded:
             answer = f"C{count}"
-        others = list(self._second.claims) if self._second is not None else []
-        others += [Claim("reasoning", "", ())] * (count - len(others))
-        made = {
-            label: self._claim(label, other) for label, other in zip(labels, others, strict=False)
-        }
+        made = {label: self._claim(label) for label in labels}
         if answer:
             conclusion = replace(made.pop(answer), type="conclusion")
             return [*made.values(), conclusion]
         return concluded([*made.values()], since, count, asked)
 
-    def _claim(self, label: str, other: Claim) -> Claim:
+    def _claim(self, label: str) -> Claim:
         """A claim: what it states in one stance, or why it states nothing."""
-        own = self._own(label)
-        theirs = self._of_other(other.relations)
-        if not own.relations:
-            silent = own.stance == ASSERTED and len(theirs) == len(other.relations)
-            return replace(other, relations=tuple(theirs)) if theirs and silent else own
-        alike = own.stance == other.stance and own.count == other.count
-        return replace(own, relations=self._confirmed(own.relations, theirs)) if alike else own
-
-    def _own(self, label: str) -> Claim:
-        """A claim as this reader alone has it."""
         text = self._labelled[label]
         sentence = self._sentences[label]
         relations = self._usable(label)
@@ -425,67 +399,6 @@ class _Reading:
             for thing in relation.objects
         ]
         return made if len(made) == 1 else list(grouped(self._ontology, made))
-
-    # The other reader --------------------------------------------------------------------
-
-    def _of_other(self, others: Sequence[Statement]) -> list[Statement]:
-        """What the other reader reads, of things by their names here; without what is of things
-        that it takes for one.
-        """
-        found = []
-        for other in others:
-            ends = [self._names.here(name) for name in (other.figure, other.ground)]
-            if all(ends):
-                found.append(replace(other, figure=ends[0], ground=ends[1]))
-        return found
-
-    def _confirmed(
-        self, own: Iterable[Statement], others: Sequence[Statement], doubting: bool = True
-    ) -> tuple[Statement, ...]:
-        """What one reader reads, certain where the other does, too.
-
-        Args:
-            own: What the one reads.
-            others: What the other one does.
-            doubting: Whether it is uncertain where they contradict each other.
-        """
-        found: list[Statement] = []
-        for statement in own:
-            sure = statement.confidence
-            if any(self._same(statement, o) and o.confidence >= SURE for o in others):
-                sure = max(sure, CONFIRMED)
-            elif doubting and any(
-                self._against(statement, o) for o in others if o.confidence >= _DOUBTING
-            ):
-                sure = DOUBTED
-            found.append(replace(statement, confidence=sure))
-        return tuple(found)
-
-    def _same(self, statement: Statement, other: Statement) -> bool:
-        return any(
-            (statement.figure, statement.relation, statement.ground) == (u, r, v)
-            for u, r, v in self._either_way(other)
-        )
-
-    def _against(self, statement: Statement, other: Statement) -> bool:
-        """Whether two statements cannot both hold, by the tables."""
-        excludes, mine = self._ontology.relations.excludes, statement.relation
-        for u, r, v in self._either_way(other):
-            if (statement.figure, statement.ground) == (u, v) and (
-                mine in excludes.get(r, ())
-                or r in excludes.get(mine, ())
-                or r == self._ontology.denied(mine)
-                or mine == self._ontology.denied(r)
-            ):
-                return True
-        return False
-
-    def _either_way(self, statement: Statement) -> Iterator[tuple[str, str, str]]:
-        """A statement's relation, and its converse."""
-        u, r, v = statement.figure, statement.relation, statement.ground
-        yield u, r, v
-        if r in self._ontology.relations.mirror:
-            yield v, self._ontology.relations.mirror[r], u
 
 
 def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
