@@ -165,7 +165,7 @@ def test_progress_is_told_where_there_is_no_terminal(
 
 def test_every_reading_command_takes_a_model(traces: Path) -> None:
     with chat_server(plain_reply) as server:
-        options = ["--reader", "both", "--endpoint", server.url, "--model", "plain"]
+        options = ["--reader", "model", "--endpoint", server.url, "--model", "plain"]
         parsed = run("parse", str(traces), "--out", "parsed.jsonl", *options)
         questions = Path("questions.jsonl")
         record = {
@@ -183,7 +183,7 @@ def test_every_reading_command_takes_a_model(traces: Path) -> None:
     audited = run("audit", "parsed.jsonl", "--out", "audits.jsonl")
     assert audited.exit_code == 0, audited.output
     assert audits(Path("audits.jsonl"))[0]["reader"]["model"] == "plain"
-    direct = run("audit", str(traces), "--out", "direct.jsonl", "--reader", "both")
+    direct = run("audit", str(traces), "--out", "direct.jsonl", "--reader", "model")
     assert direct.exit_code == 0, direct.output
     for one, other in zip(audits(Path("audits.jsonl")), audits(Path("direct.jsonl")), strict=True):
         assert {**one, "source": None} == {**other, "source": None}

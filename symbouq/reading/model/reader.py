@@ -44,8 +44,6 @@ _SETS = ("alternatives", COUNTED)
 _BY_A_PART = ("asserted", "necessary", "possible")
 """Stances in which what is said of some relations is wrong where it is of fewer of them."""
 Span = tuple[int, int]
-_NONE = (0, 0)
-"""How many of the relations that are denied hold."""
 
 
 class ModelReader:
@@ -311,7 +309,7 @@ class _Reading:
         """How many relations of a claim hold, where it counts them."""
         if stance != COUNTED:
             return None
-        least, most = sentence.count if len(sentence.count) == 2 else _NONE
+        least, most = sentence.count if len(sentence.count) == 2 else (0, relations)
         return least, min(most, relations)
 
     def _stated(
@@ -331,9 +329,6 @@ class _Reading:
             alone = relation.stance == "alternatives" and relation.denied  # "anything but left"
             held = None if alone else self._statements(relation, claimed=True)
             stance = relation.stance if held is not None else ""
-            if relation.stance == ASSERTED and held is None and len(relations) == 1:
-                stance = COUNTED  # "not between A and B": none of it holds
-                held = self._statements(replace(relation, denied=False), claimed=True)
             stances.setdefault(stance, []).extend(held or ())
             spans.setdefault(stance, []).append(relation.span)
         chosen = ASSERTED if stances.get(ASSERTED) else next((s for s in stances if s), ASSERTED)
@@ -384,8 +379,9 @@ class _Reading:
         name = relation.relation
         if relation.denied:
             of = self._ontology
-            exactly = of.relations.negation.get(name) or of.denials.get(name)
-            denied = exactly if claimed else of.denied(name)
+            back = {denial: r for r, denial in of.relations.negation.items()}
+            exactly = of.relations.negation.get(name) or back.get(name) or of.denials.get(name)
+            denied = exactly if claimed else of.denied(name) or exactly
             if denied is None:
                 return None
             name = denied

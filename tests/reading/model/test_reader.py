@@ -74,6 +74,7 @@ def stated(some: Claim) -> list[tuple[str, str, str]]:
         (["possible denied cup inside jug"], "possible", [("cup", "not_inside", "jug")]),
         (["supposed denied cup left jug"], "supposed", []),
         (["denied cup inside jug"], "asserted", [("cup", "not_inside", "jug")]),
+        (["denied cup not_inside jug"], "asserted", [("cup", "inside", "jug")]),
         (["impossible denied cup left jug"], "impossible", [("cup", "not_left", "jug")]),
         (["cup left jug", "necessary jug right cup"], "asserted", [("cup", "left", "jug"), ("jug", "right", "cup")]),
         (["cup left jug", "denied cup above jug"], "asserted", [("cup", "left", "jug"), ("cup", "not_above", "jug")]),
@@ -129,7 +130,7 @@ def test_a_word_of_a_name_is_no_modal() -> None:
     )
 
 
-def test_what_several_things_are_not_between_holds_of_none() -> None:
+def test_what_is_not_between_two_things_is_denied_of_what_spans_both() -> None:
     found = claim("The word cup jug pan", "denied cup between jug+pan")
     assert (found.stance, stated(found)[-1]) == ("asserted", ("cup", "not_between", "jug and pan"))
 
@@ -279,7 +280,7 @@ def test_without_one_it_is_the_last_claim_if_about_the_pair_or_empty() -> None:
 
 
 def test_a_denial_in_a_scene_that_no_relation_says_is_named() -> None:
-    found = scene("denied cup between jug+pan", "cup above pan")
+    found = scene("denied cup spans jug", "cup above pan")
     assert [m.relation for m in found.of_sentence(1)] == ["above"]
     assert found.complete is False
     assert [fault.split(":")[0] for fault in found.faults] == ["scene sentence 1"]
