@@ -95,6 +95,7 @@ ACROSS = {
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_golden.py": "all features of ten traces, by hand",
     "auditing/test_paper.py": "the paper's examples",
+    "auditing/test_stances.py": "claims of every stance against all worlds",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
     "experiments/benchmarks/test_degraded_table.py": "the cohort and the intervals of a table",
