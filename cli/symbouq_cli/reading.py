@@ -124,6 +124,7 @@ def readings(
         budget=settings.token_budget,
         concurrency=settings.concurrency,
         alone=settings.alone,
+        reuse=settings.reuse,
     )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:

@@ -205,6 +205,24 @@ def test_without_a_model_other_versions_will_do(tmp_path: Path) -> None:
     assert "has no reading 1 of its scene by plain" in missing.message
 
 
+def test_readings_by_earlier_instructions_serve_where_that_is_asked_for(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    collect(path, Plain(), [line("one")])
+    version = json.loads(path.read_text().splitlines()[0])["prompt"]
+    other = version[:8] + "0" * 8, "0" * 8 + version[8:]
+    for prompt, ontology, asked in ((other[0], "x" * 64, 0), (other[1], None, 2)):
+        records = [json.loads(each) for each in path.read_text().splitlines()[:2]]
+        told = {"prompt": prompt, **({"ontology": ontology} if ontology else {})}
+        path.write_text("".join(json.dumps({**each, **told}) + "\n" for each in records))
+        asker = Plain()
+        (got,), tally = collect(path, asker, [line("one")], reuse=True)
+        assert isinstance(got, Line)
+        assert (len(asker.asked), tally.other) == (asked, 2 - asked)
+    asker = Plain()
+    collect(path, asker, [line("one")])
+    assert len(asker.asked) == 0  # kept by the last run
+
+
 def test_records_that_need_no_reading_go_on_as_they_are(tmp_path: Path) -> None:
     given = [
         Line("t.jsonl", 1, b"not json"),
