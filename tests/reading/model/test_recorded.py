@@ -94,7 +94,7 @@ def figures(reader: str, looked: bool) -> Figures:
     ("reader", "looked", "expected"),
     [
         ("parser", True, Figures(196, 97, 97, 0)),
-        ("parser", False, Figures(192, 59, 59, 0)),
+        ("parser", False, Figures(192, 62, 62, 0)),
         ("model", True, Figures(196, 177, 177, 0)),
         ("model", False, Figures(192, 169, 169, 0)),
         ("both", True, Figures(196, 181, 181, 0)),
