@@ -319,3 +319,12 @@ def test_a_signal_ends_a_command_that_compiles(tmp_path: Path, command: list[str
         time.sleep(0.01)
     done.send_signal(signal.SIGTERM)
     assert done.wait() == 128 + signal.SIGTERM
+
+
+def test_a_relation_needs_a_wording_of_its_own_or_is_withheld(tmp_path: Path) -> None:
+    told = 'family((snug; cosy), cosiness). uses(nine_way, cosiness). phrase(snug, "snug in"). phrase(cosy, "cosy in").\n'
+    same = 'wording(snug, 1, "tucked into").\nwording(cosy, 1, "tucked into").\n'
+    code = "no-wording-of-its-own"
+    assert findings(tmp_path, told + same) == [(2, code), (3, code)]
+    assert findings(tmp_path, told + same + 'wording(cosy, 2, "cosy in").\n') == [(2, code)]
+    assert findings(tmp_path, told + same + "withheld(nine_way, cosy).\n") == []
