@@ -46,7 +46,9 @@ class SummaryTable:
 
     def show(self) -> None:
         """Prints the table to standard error."""
-        counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %")
+        cut = any(summary.truncated for summary in self._files.values())
+        extra = ["truncated"] if cut else []
+        counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %", *extra)
         judged = _columns("Verdicts, % of the parsed claims", "context", *Verdict)
         for name, summary in self._files.items():
             file = _text(Path(name).name)
@@ -56,6 +58,7 @@ class SummaryTable:
                 _percent(summary.feasible, summary.traces),
                 str(summary.claims),
                 _percent(summary.parsed, summary.claims),
+                *([str(summary.truncated)] if cut else []),
             )
             for context, counts in (("assumed", summary.assumed), ("grounded", summary.grounded)):
                 shares = (f"{100 * share:.1f}" for share in summary.shares(counts).values())

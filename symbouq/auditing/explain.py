@@ -161,7 +161,9 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
         ],
         profile=[
             *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
-            f"constraint_rule: {record['constraint_rule']:.3g}",
+            "truncated: no answer and no score"
+            if record["truncated"]
+            else f"constraint_rule: {record['constraint_rule']:.3g}",
         ],
         sketch=sketch(auditor, trace),
         reading=[line for each in derivations for line in _reading_lines(each)],

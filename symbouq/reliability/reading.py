@@ -128,8 +128,11 @@ class Reader:
         """The reading of a trace.
 
         Raises:
-            RecordError: If it cannot be audited, or its scores are no numbers by name.
+            RecordError: If it was cut off, cannot be audited, or has scores that are no numbers by
+                name.
         """
+        if trace.truncated:
+            raise RecordError("there is no answer to score: the output was cut off, or is empty")
         audits = self.auditor.audited_under(trace, CONTEXTS[self.composition])
         assumed = audits["assumed"]
         record = without_labels(trace.model_dump(exclude_unset=True))

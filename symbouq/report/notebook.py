@@ -39,13 +39,15 @@ def audit_html(audit: Mapping[str, Any]) -> str:
         f"{escape(name.replace('_', ' '))} {audit['profile'][name]:.2f}" for name in PROFILE
     )
     rows = "".join(_claim_html(claim) for claim in audit["claims"])
+    score = audit["constraint_rule"]
+    scored = "truncated, no score" if score is None else f"Constraint-Rule {score:.2f}"
     message = audit["scene"]["message"]
     note = f"<p style='margin:.2em 0'>{escape(message)}</p>" if message else ""
     return (
         "<div style='font-size:13px;line-height:1.45'>"
         f"<p style='margin:.2em 0'><b>{escape(audit['id'])}</b>, "
         f"profile {escape(audit['ontology']['profile'])}, {escape(audit['context'])} context: "
-        f"{shares}, Constraint-Rule {audit['constraint_rule']:.2f}</p>{note}"
+        f"{shares}, {scored}</p>{note}"
         "<table><thead><tr>"
         + "".join(f"<th style='text-align:left'>{head}</th>" for head in _HEADS)
         + f"</tr></thead><tbody>{rows}</tbody></table></div>"

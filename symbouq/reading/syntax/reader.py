@@ -173,12 +173,12 @@ class SyntaxReader(TraceReader):
         """The texts of a trace that are read together, each with the names that it repeats: first
         those of scene and question, then those of the claims.
         """
-        scene, question, steps, conclusion, response = told
+        scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
         names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
         spoken = " ".join(given).lower()
         groups = [(tuple(given), frozenset(n for n in names if " ".join(n) in spoken))]
-        claims = self.claims_of(steps, conclusion, response)
+        claims = self.claims_of(steps, conclusion, response, truncated)
         groups.append((tuple(map(broken, claims.texts)), names))
         if claims.conclusion:
             groups.append(((answered(claims.conclusion)[0],), names))

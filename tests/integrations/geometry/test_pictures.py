@@ -76,7 +76,7 @@ def test_files_of_boxes(tmp_path: Path, content: Any, others: list[str]) -> None
 
 
 def test_a_thing_need_not_be_in_every_picture(tmp_path: Path) -> None:
-    found = dict(scenes(written(tmp_path, COCO), about=["cup 2"]))
+    found = {r["id"]: r["scene"] for r in scenes(written(tmp_path, COCO), about=["cup 2"])}
     assert found == {"photos-1": SCENE[1:], "photos-2": [], "photos-3": []}
 
 
