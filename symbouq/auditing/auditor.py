@@ -100,7 +100,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Read the text of several instances in batches, which is much faster; later calls reuse it."""
+        """Read the text of several instances in batches, which is much faster."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):
