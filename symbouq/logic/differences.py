@@ -78,25 +78,20 @@ class _Patterns:
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
-        self._known: dict[tuple[int, bool], _Pattern] = {}
+        self._known: dict[int, _Pattern] = {}
 
-    def of(self, key: int, alone: bool) -> _Pattern:
-        """The pattern of a reading.
-
-        Args:
-            key: The reading.
-            alone: Whether both things are the same.
-        """
-        found = self._known.get((key, alone))
+    def of(self, key: int) -> _Pattern:
+        """The pattern of a reading, between two things that may turn out to be one."""
+        found = self._known.get(key)
         if found is None:
-            atom = key, 0, 0 if alone else 1
+            atom = key, 0, 1
             held = TraceProgram(self._ontology, [atom])
             asked = TraceProgram(self._ontology, [], [frozenset([atom])])
             with untimed():
                 arcs = ground_arcs(held.parts, held.facts)
                 # Without what holds of extents, which may be just what fails here.
                 failing = ground_arcs(("points", "refutation"), asked.facts)
-            found = self._known[key, alone] = _Pattern(
+            found = self._known[key] = _Pattern(
                 tuple(arc for arc, certain in arcs if certain),
                 tuple(arc for arc, certain in arcs if not certain),
                 tuple(arc for arc, _ in failing),
@@ -277,8 +272,7 @@ class DifferenceSolver:
 
     def _pattern(self, atom: Atom) -> _Pattern:
         """The pattern of an atom; what holds of its things themselves holds from here on."""
-        key, u, v = atom
-        pattern = self._patterns.of(key, u == v)
+        pattern = self._patterns.of(atom[0])
         for arc in self._placed(pattern.own, atom):
             if arc not in self._own:
                 x, y, length = arc

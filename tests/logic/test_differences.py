@@ -103,6 +103,18 @@ def test_what_closure_decides_is_for_a_program() -> None:
 PROFILES = ("nine-way", "half-plane", "unit-grid", "story", "babi", "everyday", "spartun", "cdc")
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_relation_of_a_thing_to_itself(profile: str) -> None:
+    ontology = LIBRARY.ontology(profile)
+    readings = ontology.encoding.readings
+    for relation in directions(ontology):
+        scene = [(readings[ASSERTED, relation], A, A)]
+        claim = frozenset([(readings[QUERIED, relation], A, A)])
+        fast, slow = DifferenceSolver(ontology), TraceSolver(ontology, scene, [claim])
+        assert fast.feasible(scene) is slow.feasible(scene)
+        assert fast.entailment(claim).holds([]) is slow.entailment(claim).holds([])
+
+
 @given(st.sampled_from(PROFILES), st.data())
 def test_decides_as_the_program_does(profile: str, data: st.DataObject) -> None:
     """Whether contexts are feasible, entail or exclude a claim, and the widest sets that do not;
