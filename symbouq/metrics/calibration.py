@@ -55,7 +55,7 @@ def ece(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def nll(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean negative log-likelihood of the labels, in nats; probabilities stay 2.2e-16 from 0 and 1."""
+    """Mean negative log-likelihood of the labels in nats; scores are kept 2.2e-16 from 0 and 1."""
     clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
     losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
     return ratio(counts @ losses, counts.sum(axis=1))
