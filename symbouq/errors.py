@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+_PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
@@ -82,8 +89,28 @@ def extra(name: str) -> Iterator[None]:
     except ImportError as error:
         package = f" ({error.name})" if error.name else ""
         raise SymboUQError(
-            f"this needs the extra `{name}`{package}: pip install 'symbouq[{name}]'; {error}"
+            f"this needs the extra `{name}`{package}: {install_command(name)}; {error}"
         ) from error
+
+
+def install_command(extra: str) -> str:
+    """The command that installs an extra, or without a name the package, from where the package
+    itself came.
+    """
+    from importlib import metadata  # which takes longer to load than a command's help
+
+    try:
+        text = metadata.distribution(_PACKAGE).read_text("direct_url.json")
+        origin = json.loads(text) if text else {}
+    except metadata.PackageNotFoundError:  # run from its checkout
+        origin = {"url": Path(__file__).parents[1].as_uri(), "dir_info": {"editable": True}}
+    wanted = f"[{extra}]" if extra else ""
+    arguments = [f"{_PACKAGE}{wanted}"]
+    if origin.get("dir_info", {}).get("editable"):
+        arguments = ["-e", f"{unquote(urlsplit(origin['url']).path)}{wanted}"]
+    elif origin:
+        arguments = [f"{_PACKAGE}{wanted} @ {origin['url']}"]
+    return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
 
 
 def internal(error: Exception) -> str:

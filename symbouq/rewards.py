@@ -115,6 +115,7 @@ def reward(
     question: str = "",
     *,
     answer: Any = None,
+    any_of: Sequence[Any] | None = None,
     answer_space: Sequence[str] | None = None,
     dataset: str | None = None,
     profile: str | None = None,
@@ -134,7 +135,8 @@ def reward(
         scene: The trusted description, one text or a list of sentences.
         completion: Prose, an object with `reasoning` and `conclusion`, or a chat.
         question: The question.
-        answer: The right answer, if known: a label or a list of labels.
+        answer: The right answer, if known: a label or a list of labels that make it up.
+        any_of: Right answers, any of which will do; use it in place of `answer`.
         answer_space: The possible labels. By default the directions of the profile, yes and no, or
             entailment, contradiction and neutral, depending on the answer.
         dataset: Name of the dataset, which may choose the profile.
@@ -151,7 +153,7 @@ def reward(
         auditor = _auditor(profile, ontology)
         try:
             with time_limit(timeout):
-                return _judged(auditor, record, completion, answer, answer_space)
+                return _judged(auditor, record, completion, any_of or (answer,), answer_space)
         except (OntologyError, PipelineError):
             raise
         except SymboUQError as error:
@@ -165,7 +167,7 @@ def _judged(
     auditor: TraceAuditor,
     record: Mapping[str, Any],
     completion: str | Sequence[Mapping[str, Any]],
-    answer: Any,
+    answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
     """The reward of a completion to the record of a question."""
@@ -181,7 +183,11 @@ def _judged(
     verdicts = tuple(claim["verdict"] for claim in audit["claims"])
     values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
-    known = _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+    outcomes = (
+        _outcome(record, answer, answer_space or _space(answer, auditor, trace))
+        for answer in answers
+    )
+    known = max((each for each in outcomes if each is not None), default=None)
     fault = encodable("; ".join(audit["faults"]))
     return Reward(values, decided if known is None else known, verdicts, fault, audit)
 

@@ -21,6 +21,7 @@ from symbouq_cli.main import main
 
 import symbouq
 from symbouq.errors import SymboUQError
+from symbouq.ontology.library import builtin
 from symbouq.records import Audit, json_schema
 
 ROOT = Path(__file__).parent.parent
@@ -525,3 +526,11 @@ def test_the_module_lists_its_public_names() -> None:
     code = "import symbouq; print(*dir(symbouq))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == sorted(symbouq.__all__)
+
+
+def test_the_help_of_audit_names_each_profile_with_what_it_gives_up() -> None:
+    told = " ".join(run("audit", "--help").stdout.split("Profiles:")[1].split())
+    for profile in builtin().profiles:
+        assert profile.replace("_", "-") in told
+    assert all(builtin().about.values())
+    assert "gives up what exact directions compose to (Hamburg north-west of" in told

@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from symbouq_cli import doctor
 from symbouq_cli.main import main
 
+from symbouq import errors
+
 
 class Package:
     """A distribution's metadata as the doctor reads them."""
@@ -78,7 +80,7 @@ def test_a_complete_core_is_exit_code_0(computer: dict[str, str]) -> None:
     assert lines[lacks + 1] == f"  {python} -m pip install 'symbouq[fit]'"
     assert "extra notebook: complete (pandas 3.0.0)" in lines
     assert "GPU: not looked for, torch is not installed" in lines
-    assert lines[-1] == "core: works, a trace was audited"
+    assert lines[0] == "core: works, a trace was audited"
 
 
 def test_a_required_package_that_is_missing_is_exit_code_2(computer: dict[str, str]) -> None:
@@ -108,7 +110,7 @@ def test_the_command_installs_from_where_the_package_came(
     origin: Any, arguments: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(metadata, "distribution", lambda _name: Package([], [], origin))
-    said = shlex.split(doctor.command_for("fit"))
+    said = shlex.split(errors.install_command("fit"))
     assert said == [sys.executable, "-m", "pip", "install", *arguments]
 
 

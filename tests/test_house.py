@@ -84,13 +84,14 @@ TESTED_ELSEWHERE = {
     "report/test_checks.py": "cli/audit",
     "report/test_page.py": "report/compared report/html",
     "test_cli.py": """
-        api auditing/auditor auditing/description auditing/explain auditing/messages cli/answer
+        api auditing/auditor auditing/description auditing/messages cli/answer
         cli/main cli/options cli/report cli/rules cli/schema reading/parser
         reading/structured version""",
 }
 """Modules without a test file of their own, by the file that tests them."""
 
 ACROSS = {
+    "integrations/test_hosts.py": "the table of hosts in the documentation",
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_golden.py": "all features of ten traces, by hand",
     "auditing/test_paper.py": "the paper's examples",

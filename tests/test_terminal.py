@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from symbouq_cli.main import main
-from symbouq_cli.terminal import printable
+from symbouq_cli.terminal import Faults, printable
+
+from symbouq.errors import RecordError
 
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x9b2J\r\n\u202eesrever\u2028x[bold]y:smile:"
 """Colours, a title, a cleared screen, an overwritten line, a turned text, and rich's own marks."""
@@ -139,3 +141,19 @@ def test_labels_table(tmp_path: Path) -> None:
     result = run("labels", "agree", file, file, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert r"\x1b[31mred" in clean(result.stderr)
+
+
+def test_a_fault_of_many_records_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    with Faults() as faults:
+        for line in range(1, 61):
+            faults.add(f"t.jsonl:{line}: no label {line}")
+        for line in (1, 5):
+            faults.add(RecordError("not JSON", "u:1", line))
+        faults.add("nothing to compare")
+    assert capsys.readouterr().err.splitlines() == [
+        "t.jsonl:1: no label 1",
+        "u:1:1: not JSON",
+        "nothing to compare",
+        "t.jsonl: 59 more records, from line 2 to line 60: no label 1",
+        "u:1:5: not JSON",
+    ]

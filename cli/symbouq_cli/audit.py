@@ -27,6 +27,7 @@ from symbouq_cli.terminal import tell
 
 if TYPE_CHECKING:
     from symbouq.auditing.summary import Summary
+    from symbouq.integrations.scores import Scores
     from symbouq.integrations.telemetry import AuditEvents
 
 _FILE = click.Path(dir_okay=False, allow_dash=True)
@@ -75,10 +76,30 @@ _CHECKS = together(
         help="Also send each audit to an OpenTelemetry collector, configured by "
         "OTEL_EXPORTER_OTLP_ENDPOINT and related variables.",
     ),
+    option(
+        "--langfuse",
+        is_flag=True,
+        help="Also write each audit to Langfuse, as scores of the trace that has its id.",
+    ),
+    option(
+        "--phoenix",
+        is_flag=True,
+        help="Also write each audit to Phoenix, as an annotation of the trace that has its id.",
+    ),
 )
 
 
-@click.command()
+class _Audit(click.Command):
+    """The command, whose help names the profiles."""
+
+    def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        from symbouq.ontology.library import builtin
+
+        with formatter.section("Profiles"):
+            formatter.write_dl([*builtin().about.items()])
+
+
+@click.command(cls=_Audit)
 @records_command
 @CONTEXT
 @ANSWERS
@@ -101,6 +122,8 @@ def audit(
     sarif: str | None,
     github: bool,
     otel: bool,
+    langfuse: bool,
+    phoenix: bool,
     follow: bool,
     **options: Any,
 ) -> None:
@@ -143,7 +166,9 @@ def audit(
                 raise click.UsageError(f"{flag} and {other} name the same file")
     if fail_over and not fail_on:
         raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
-    flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github, "--otel": otel}
+    hosts = {"otel": otel, "langfuse": langfuse, "phoenix": phoenix}
+    flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github}
+    flags |= {f"--{host}": wanted for host, wanted in hosts.items()}
     unsharded = [*written, *(flag for flag, given in flags.items() if given)]
     if options["shards"] and unsharded:
         flag = unsharded[0]
@@ -159,7 +184,9 @@ def audit(
             from symbouq.report.jobs import reporting
 
             job, page = Job(reporting, arguments, Trace), stack.enter_context(Report(report))
-        events = stack.enter_context(_events()) if otel else None
+        sent = {host: _sending(host) for host, wanted in hosts.items() if wanted}
+        for each in sent.values():
+            stack.enter_context(each)
         prepare = stack.enter_context(readings(options, Trace, sources, out, *written.values()))
 
         def keep(outcome: Outcome) -> None:
@@ -168,12 +195,12 @@ def audit(
                 page.add(entry)
                 outcome = outcome._replace(summary=summary)
             table.add(outcome)
-            if checked or events is not None:
+            if checked or sent:
                 record = json.loads(outcome.output or b"")
                 if checked:
                     checks.add(record, outcome.file, outcome.number)
-                if events is not None:
-                    events.add(record)
+                for each in sent.values():
+                    each.add(record)
 
         def lose(outcome: Outcome) -> None:
             checks.add_error(outcome.file, outcome.number, outcome.id, outcome.error or "")
@@ -189,12 +216,9 @@ def audit(
                 stream.write(form(checks))
     for annotation in shown.github(checks) if github else ():
         tell(annotation)
-    lost = events.lost if events is not None else 0
-    if events is not None and lost:
-        tell(
-            f"{lost} of {events.added} events were not taken by the collector: is "
-            "OTEL_EXPORTER_OTLP_ENDPOINT its address?"
-        )
+    lost = {host: each for host, each in sent.items() if each.lost}
+    for host, each in lost.items():
+        tell(f"{each.lost} of {each.added} {_LOST[host]}")
     if fail_on:
         tell(checks.message)
     short = min_decided is not None and checks.fall_short(min_decided)
@@ -277,14 +301,25 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
                     stream.flush()
 
 
-def _events() -> AuditEvents:
-    """What sends audits to a collector.
+_LOST = {
+    "otel": "events were not taken by the collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?",
+    "langfuse": "audits were not taken by Langfuse: are LANGFUSE_BASE_URL and its keys right?",
+    "phoenix": "audits were not taken by Phoenix: is PHOENIX_COLLECTOR_ENDPOINT right?",
+}
+"""Hosts that audits are sent to, and what is told where some are lost."""
+
+
+def _sending(host: str) -> AuditEvents | Scores:
+    """What sends audits to a host.
 
     Raises:
         SymboUQError: If the packages for that are missing.
     """
     from symbouq.errors import extra
 
-    with extra("otel"):
-        from symbouq.integrations.telemetry import AuditEvents
-    return AuditEvents()
+    with extra(host):
+        from symbouq.integrations import scores, telemetry
+
+        if host == "otel":
+            return telemetry.AuditEvents()
+        return scores.langfuse() if host == "langfuse" else scores.phoenix()

@@ -5,7 +5,6 @@ Exit codes: 0 audits work, 2 they do not.
 
 from __future__ import annotations
 
-import json
 import platform
 import shlex
 import shutil
@@ -13,10 +12,10 @@ import subprocess
 import sys
 from importlib import metadata
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 import click
 
+from symbouq.errors import SymboUQError, install_command
 from symbouq_cli.options import UNUSABLE, finish
 
 if TYPE_CHECKING:
@@ -54,6 +53,8 @@ def doctor() -> None:
     """
     import symbouq
 
+    fault = trial()
+    click.echo(f"core: {fault or 'works, a trace was audited'}")
     click.echo(f"symbouq {symbouq.__version__} in {symbouq.__path__[0]}")
     click.echo(f"Python {platform.python_version()} on {platform.platform()}")
     base, extras = installed()
@@ -61,8 +62,6 @@ def doctor() -> None:
         click.echo(_line(extra))
     click.echo(f"English pipeline: {english()}")
     click.echo(f"GPU: {gpu()}")
-    fault = trial()
-    click.echo(f"core: {fault or 'works, a trace was audited'}")
     if base.missing or fault:
         finish(UNUSABLE)
 
@@ -74,18 +73,15 @@ def installed() -> tuple[Extra, list[Extra]]:
         SymboUQError: If the package itself is not installed, but run from its files, or what reads
             its requirements is missing.
     """
-    from symbouq.errors import SymboUQError
-
     try:
         from packaging.requirements import Requirement
     except ImportError as error:
-        raise SymboUQError(f"packaging is missing: {command_for('')}") from error
+        raise SymboUQError(f"packaging is missing: {install_command('')}") from error
     try:
         package = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError as error:
         raise SymboUQError(
-            "symbouq is not installed, only found; in its checkout: "
-            f"{shlex.quote(sys.executable)} -m pip install -e ."
+            f"symbouq is not installed, only found: {install_command('')}"
         ) from error
     requirements = [Requirement(text) for text in package.requires or ()]
 
@@ -121,27 +117,13 @@ def version_of(package: str) -> str | None:
         return None
 
 
-def command_for(extra: str) -> str:
-    """The command that installs an extra, from where the package itself came."""
-    text = metadata.distribution(PACKAGE).read_text("direct_url.json")
-    origin = json.loads(text) if text else {}
-    wanted = f"{PACKAGE}[{extra}]" if extra else PACKAGE
-    arguments = [wanted]
-    if origin.get("dir_info", {}).get("editable"):
-        folder = unquote(urlsplit(origin["url"]).path)
-        arguments = ["-e", f"{folder}[{extra}]" if extra else folder]
-    elif origin:
-        arguments = [f"{wanted} @ {origin['url']}"]
-    return shlex.join([sys.executable, "-m", "pip", "install", *arguments])
-
-
 def _line(extra: Extra) -> str:
     title = f"extra {extra.name}" if extra.name else "required"
     present = ", ".join(f"{name} {version}" for name, version in extra.present.items())
     if not extra.missing:
         return f"{title}: complete ({present})"
     has = f"; has {present}" if present else ""
-    return f"{title}: lacks {', '.join(extra.missing)}{has}\n  {command_for(extra.name)}"
+    return f"{title}: lacks {', '.join(extra.missing)}{has}\n  {install_command(extra.name)}"
 
 
 def english() -> str:
@@ -151,7 +133,7 @@ def english() -> str:
     found = installed()
     official = f"{shlex.quote(sys.executable)} -m spacy download {PIPELINES[0]}"
     if found is None:
-        return f"none, so that open text is not read\n  {command_for('english')}\n  {official}"
+        return f"none, so that open text is not read\n  {install_command('english')}\n  {official}"
     name, version = found
     more = "" if name == PIPELINES[0] else f"; the official one: {official}"
     return f"{name} {version}{more}"

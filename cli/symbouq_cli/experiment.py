@@ -78,9 +78,11 @@ def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
         _show_plan(configured)
         return
     configured.check_packages()
+    from symbouq.errors import install_command
+
     drawn = find_spec("matplotlib") is not None
     if not drawn:
-        tell("no figures will be drawn: they need matplotlib (pip install 'symbouq[notebook]')")
+        tell(f"no figures will be drawn: they need matplotlib ({install_command('notebook')})")
     run = configured.run
     total = len(run.stages)
     left = [state.stage for state in run.states() if not state.done]

@@ -25,7 +25,7 @@ from symbouq_cli.options import (
     traced,
 )
 from symbouq_cli.reading import model_options, readings
-from symbouq_cli.terminal import tell
+from symbouq_cli.terminal import Faults, tell
 
 if TYPE_CHECKING:
     from symbouq.io.stream import Job
@@ -116,11 +116,12 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
         model = source.adapted([reading for _, (reading, _) in readings])
     else:
         labels = labelled([gold for _, (_, gold) in readings])
-        faults = iter(labels.faults)
-        for (place, _), label in zip(readings, labels.of, strict=True):
-            if label is None:
-                failed += 1
-                tell(f"{place}: {next(faults)}")
+        reasons = iter(labels.faults)
+        with Faults() as faults:
+            for (place, _), label in zip(readings, labels.of, strict=True):
+                if label is None:
+                    failed += 1
+                    faults.add(f"{place}: {next(reasons)}")
         for warning in labels.warnings:
             _warn(warning)
         model = models.fit(
@@ -151,13 +152,17 @@ def _gathered(
     from symbouq_cli.run import progress, tell_failure
 
     readings, failed = [], 0
-    with progress() as advance, closing(process(files, job, jobs)) as outcomes:
+    with (
+        progress() as advance,
+        closing(process(files, job, jobs)) as outcomes,
+        Faults() as faults,
+    ):
         for outcome in outcomes:
             if outcome.error is None:
                 readings.append((f"{outcome.file}:{outcome.number}", outcome.summary))
             else:
                 failed += 1
-                tell_failure(outcome)
+                tell_failure(outcome, faults)
             advance()
     return readings, failed
 

@@ -22,7 +22,7 @@ from symbouq_cli.options import (
     together,
     traced,
 )
-from symbouq_cli.terminal import bar, quiet_retries, tell
+from symbouq_cli.terminal import bar, quiet_retries, tell, tell_faults
 
 if TYPE_CHECKING:
     from symbouq.evidence.generation.run import Progress
@@ -186,8 +186,7 @@ def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance]
     from symbouq.evidence.generation.run import read_instances
 
     instances, failed = read_instances(traced(files, options), options.pop("limit"))
-    for error in failed:
-        tell(error)
+    tell_faults(failed)
     return instances, bool(failed)
 
 

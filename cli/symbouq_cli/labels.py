@@ -13,7 +13,7 @@ import click
 
 from symbouq_cli.generate import engine_options, loading
 from symbouq_cli.options import CONTINUED, finish, option, out_option
-from symbouq_cli.terminal import printable, tell
+from symbouq_cli.terminal import printable, tell, tell_faults
 
 if TYPE_CHECKING:
     from symbouq.errors import RecordError
@@ -161,8 +161,7 @@ def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) 
     written = annotation.table if out.endswith(".csv") else annotation.annotation_page
     with replacing(out) as stream:
         stream.write(written(shown))
-    for fault in failed:
-        tell(fault)
+    tell_faults(failed)
     tell(f"{len(shown)} traces, {sum(len(trace['steps']) for trace in shown)} steps to judge")
     finish(bool(failed))
 
@@ -260,8 +259,7 @@ def write_labels(
             failed.append(item)
     write_records(out, (one.record() for one in made))
     failed += also()
-    for error in failed:
-        tell(error)
+    tell_faults(failed)
     values = [label for one in made for label in one.labels if label is not None]
     tell(f"{len(made)} traces, {len(values)} claims labelled, {sum(values)} right")
     finish(bool(failed))

@@ -52,7 +52,7 @@ from symbouq_cli.score import score
 from symbouq_cli.scores import scores
 from symbouq_cli.serve import mcp, serve
 from symbouq_cli.signals import signals
-from symbouq_cli.terminal import printable, say, tell
+from symbouq_cli.terminal import Faults, printable, say, tell, tell_faults
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
@@ -228,8 +228,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
                 show_readings((first, second), read, examples)
             finish(read.differ)
         flips = comparison(one, other, examples, sides.add)
-    for failure in flips.failed:
-        tell(failure)
+    tell_faults(flips.failed)
     notes = [f"one response in both: {flips.same} of {flips.traces} traces"]
     notes += [
         f"only in {name}: {count} trace{'' if count == 1 else 's'}"
@@ -312,17 +311,18 @@ def explain(
         return
     job = Job(keeping, (profile, ontology, pipeline), Trace, timeout=10)
     failed = 0
-    for outcome in process((source,), job, 1):
-        if outcome.error is not None:
-            failed += 1
-            tell_failure(outcome)
-            continue
-        trace, record = outcome.summary
-        if listed:
-            say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
-        elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
-            show_explanation(explanation_of(auditor, trace, reading))
-            return
+    with Faults() as faults:
+        for outcome in process((source,), job, 1):
+            if outcome.error is not None:
+                failed += 1
+                tell_failure(outcome, faults)
+                continue
+            trace, record = outcome.summary
+            if listed:
+                say(f"{outcome.number:>5}  {outcome.id:<24}  {verdicts_told(record)}")
+            elif any(claim["verdict"] == Verdict.CONTRADICTED for claim in record["claims"]):
+                show_explanation(explanation_of(auditor, trace, reading))
+                return
     if first_contradicted:
         say("no trace has a contradicted claim")
     finish(failed > 0)

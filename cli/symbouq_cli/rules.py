@@ -26,7 +26,7 @@ from symbouq_cli.options import (
     output_option,
     printing_option,
 )
-from symbouq_cli.terminal import printable, say, tell
+from symbouq_cli.terminal import printable, say, tell, tell_faults
 
 FOLDER = click.argument("folder", metavar="[DIR]", required=False, type=click.Path())
 WATCH = option("--watch", is_flag=True, help="Rerun after each edit, until Ctrl-C.")
@@ -233,8 +233,7 @@ def diff(
     sides = ComparedSides()
     with progress() as advance:
         flips = difference(old, new, traces, **options, advance=advance, each=sides.add)
-    for failure in flips.failed:
-        tell(failure)
+    tell_faults(flips.failed)
     changes = flips.changes
     if report is not None:
         sides.write(report, (old, new), flips, list(map(str, changes)), title="SymboUQ rules diff")

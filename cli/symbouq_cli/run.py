@@ -23,7 +23,7 @@ from symbouq.io.adapters.inputs import TraceFile
 from symbouq.io.output import part_of, record_output
 from symbouq.io.storage import located
 from symbouq.io.stream import Job, Outcome
-from symbouq_cli.terminal import bar, tell
+from symbouq_cli.terminal import Faults, bar, tell
 
 
 def run(
@@ -69,28 +69,29 @@ def run(
         record_output(out) as stream,
         progress(shown=prepare is builtin.as_it_is) as advance,
         closing(process(files, job, options["jobs"])) as outcomes,
+        Faults() as faults,
     ):
         for outcome in outcomes:
             if outcome.output is None:
                 failed += 1
-                tell_failure(outcome)
+                tell_failure(outcome, faults)
                 lose(outcome)
             else:
                 if outcome.output:
                     stream.write(outcome.output + b"\n")
                 for fault in outcome.faults:
-                    tell(f"{outcome.file}:{outcome.number}: {fault}")
+                    faults.add(f"{outcome.file}:{outcome.number}: {fault}")
                 keep(outcome)
             advance()
     return failed
 
 
-def tell_failure(outcome: Outcome) -> None:
+def tell_failure(outcome: Outcome, faults: Faults) -> None:
     """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
     if outcome.traceback and click.get_current_context().find_root().params.get("debug"):
         for line in outcome.traceback.splitlines():
             tell(line)
-    tell(f"{outcome.file}:{outcome.number}: {outcome.error}")
+    faults.add(f"{outcome.file}:{outcome.number}: {outcome.error}")
 
 
 def _process(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
@@ -119,10 +120,10 @@ def _run_shards(
     from symbouq.io import cluster
 
     counts: Counter[str] = Counter()
-    with progress() as advance:
+    with progress() as advance, Faults() as faults:
         for note in cluster.shards(files, job, folder, jobs):
             for fault in (*note["failed"], *note["faults"]):
-                tell(f"{fault['file']}:{fault['line']}: {fault['error']}")
+                faults.add(f"{fault['file']}:{fault['line']}: {fault['error']}")
             take(note["total"])
             failed = len(note["failed"])
             counts.update(shards=1, kept=note["kept"], records=note["records"], failed=failed)

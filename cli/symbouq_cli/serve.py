@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import socket
+import sys
 
 import click
 
 from symbouq.errors import SymboUQError
 from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, option
 from symbouq_cli.terminal import tell
+
+_GONE = 30
+"""Seconds after which a client of which nothing is heard is gone."""
 
 
 @click.command()
@@ -27,6 +31,14 @@ from symbouq_cli.terminal import tell
 @count_option(
     "--queue", default=64, help="Maximum number of running and waiting requests; more are refused."
 )
+@option(
+    "--token",
+    envvar="SYMBOUQ_TOKEN",
+    metavar="TEXT",
+    help="Bearer token that requests must carry; the variable SYMBOUQ_TOKEN keeps it off the "
+    "command line.",
+)
+@option("--root-path", default="", metavar="PATH", help="Path under which a proxy serves it.")
 def serve(
     host: str,
     port: int,
@@ -36,12 +48,14 @@ def serve(
     timeout: float,
     max_body: int,
     queue: int,
+    token: str | None,
+    root_path: str,
 ) -> None:
     """Serve audits, answers, relations and explanations over HTTP.
 
     POST a trace to /audit or /explain, a question to /answer, or a pair of things to /relations.
-    /docs describes the API; /health and /metrics report the status. The ontology is loaded at
-    start.
+    /docs describes the API; /health, /ready and /metrics report the status. The ontology is
+    loaded at start.
 
     Example: symbouq serve --port 8000 --profile everyday
     """
@@ -53,16 +67,21 @@ def serve(
     with extra("serve"):
         from uvicorn import Config, Server
 
-        from symbouq.integrations.http import application
+        from symbouq.integrations.http import Connection, application
     Service(profile, ontology)  # an ontology that cannot be used ends the command at once
     with (
         _listening(host, port) as listening,
         Workers(jobs or os.cpu_count() or 1, profile, ontology, timeout or None) as workers,
     ):
-        name = f"[{host}]" if ":" in host else host
-        tell(f"http://{name}:{listening.getsockname()[1]}/docs")
-        config = Config(application(workers, max_body, queue), log_level="warning")
+        tell(f"{_address(host, listening)}/docs")
+        app = application(workers, max_body, queue, token, f"/{root_path.strip('/')}".rstrip("/"))
+        config = Config(app, http=Connection, log_level="warning", timeout_graceful_shutdown=_GONE)
         Server(config).run(sockets=[listening])
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{listening.getsockname()[1]}"
 
 
 def _listening(host: str, port: int) -> socket.socket:
@@ -73,20 +92,31 @@ def _listening(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family)
+        made = socket.create_server((host, port), family=family)
     except OSError as error:
         reason = str(error.strerror).partition(" (")[0]
         raise SymboUQError(
             f"{host}, port {port}: {reason}; --host and --port take another"
         ) from error
+    # What it accepts is closed when the other side is gone, or takes nothing any more.
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _GONE)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 1000 * _GONE)
+    return made
 
 
 @click.command()
+@option("--http", is_flag=True, help="Serve over HTTP, at the path /mcp.")
+@option("--host", default="127.0.0.1", help="Address with --http; this machine alone.")
+@option("--port", default=8001, type=click.IntRange(0, 65535), help="Its port.")
 @PROFILE
 @ONTOLOGY
 @TIMEOUT
-def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
-    """Serve the Model Context Protocol on standard input and output.
+def mcp(
+    http: bool, host: str, port: int, profile: str | None, ontology: str | None, timeout: float
+) -> None:
+    """Serve the Model Context Protocol on standard input and output, or over HTTP.
 
     Agents get the tools audit, answer, relations_between and explain.
 
@@ -95,5 +125,15 @@ def mcp(profile: str | None, ontology: str | None, timeout: float) -> None:
     from symbouq.errors import extra
 
     with extra("mcp"):
+        from uvicorn import Config, Server
+
         from symbouq.integrations.mcp import server
-    server(profile, ontology, timeout or None).run()
+    made = server(profile, ontology, timeout or None)
+    if not http:
+        made.run()
+        return
+    with _listening(host, port) as listening:
+        tell(f"{_address(host, listening)}/mcp")
+        app = made.streamable_http_app(stateless_http=True, json_response=True, host=host)
+        config = Config(app, log_level="warning", timeout_graceful_shutdown=_GONE)
+        Server(config).run(sockets=[listening])

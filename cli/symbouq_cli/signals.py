@@ -12,7 +12,7 @@ import click
 from symbouq_cli.generate import NETWORK
 from symbouq_cli.labels import AUDITS, TRACES
 from symbouq_cli.options import count_option, finish, option
-from symbouq_cli.terminal import tell
+from symbouq_cli.terminal import tell, tell_faults
 
 
 @click.command()
@@ -65,8 +65,7 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     start = time.monotonic()
     with progress() as advance:
         done = Extractor(model, Extraction(**options)).write(traces, folder, audits, advance)
-    for error in done.failed:
-        tell(error)
+    tell_faults(done.failed)
     tell(
         f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
         + (f"; {done.kept} shards were there already" if done.kept else "")

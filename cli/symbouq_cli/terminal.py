@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -15,6 +16,11 @@ _UNFIT = re.compile(
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 """Controls, ends of lines, marks of direction, halves of characters."""
+_PLACED = re.compile(r"(.*?):(\d+): (.*)", re.DOTALL)
+_OWN = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
+"""What tells messages about one fault apart."""
+_FEW = 3
+"""From so many more records on, a fault is said of all of them at once."""
 
 
 def printable(text: object) -> str:
@@ -30,6 +36,48 @@ def tell(text: object) -> None:
 def say(text: object) -> None:
     """Prints a line to standard output."""
     click.echo(printable(text))
+
+
+class Faults:
+    """Faults of records, each said once: where it first occurs at once, and in the end where else.
+
+    As a context manager it says the latter.
+    """
+
+    def __init__(self) -> None:
+        self._again: dict[tuple[str, str], list[str]] = {}
+        self._first: dict[tuple[str, str], str] = {}
+
+    def add(self, fault: object) -> None:
+        """Takes a fault, `FILE:LINE: MESSAGE`."""
+        placed = _PLACED.fullmatch(str(fault))
+        file, line, message = placed.groups() if placed else ("", "", str(fault))
+        kind = file, _OWN.sub("", message)
+        if kind in self._first and placed:
+            self._again.setdefault(kind, []).append(line)
+        else:
+            self._first[kind] = message
+            tell(fault)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for kind, lines in self._again.items():
+            file, message = kind[0], self._first[kind]
+            if len(lines) < _FEW:
+                for line in lines:
+                    tell(f"{file}:{line}: {message}")
+            else:
+                where = f"from line {lines[0]} to line {lines[-1]}"
+                tell(f"{file}: {len(lines)} more records, {where}: {message}")
+
+
+def tell_faults(faults: Iterable[object]) -> None:
+    """Says some faults of records, each once."""
+    with Faults() as told:
+        for fault in faults:
+            told.add(fault)
 
 
 def quiet_retries() -> None:

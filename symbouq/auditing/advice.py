@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.summary import Summary, Undecided, decided
+from symbouq.auditing.summary import Summary, Undecided, decided, parts_read
 from symbouq.errors import SymboUQError
-from symbouq.limits import late, time_limit
 from symbouq.ontology.library import OntologyLibrary, builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
-
-_PATIENCE = 60.0
-"""Seconds after which there is no advice. The traces of a sample are small, so that a busy machine
-takes a tenth of that: what is advised depends on them alone.
-"""
 
 _CLEARLY = 0.2
 """Share of the sample's claims that another profile has to decide beyond those decided."""
@@ -29,32 +22,46 @@ _FEWEST = 3
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """One line that names the profile which decides clearly more, None where there is none or most
-    claims are decided.
+    """One line that names the profile which reads more, or where most claims are undecided clearly
+    decides more; None where there is none.
 
     Args:
         summary: The counts, and the undecided traces, of a run.
         ontology: Folder of the user's ontology.
         pipeline: Package of the English pipeline, as for the run.
     """
-    if 2 * summary.decided >= summary.claims or not summary.undecided:
+    if not summary.undecided:
         return None
     own = summary.undecided[0].profile
     sample = [one for one in summary.undecided if one.profile == own]
-    if sum(one.claims - one.decided for one in sample) < _FEWEST:
-        return None
-    counts = _counted(sample, _others(own, ontology, pipeline))
-    if counts is None:
-        return None
-    claims = sum(one.claims for one in sample)
-    before = sum(one.decided for one in sample)
-    best = max(counts, key=lambda profile: counts[profile], default=own)
-    if counts[best] - before < max(_FEWEST, _CLEARLY * claims):
+    claims, before, read = (
+        sum(each) for each in zip(*((o.claims, o.decided, o.read) for o in sample), strict=True)
+    )
+    auditors = _others(own, ontology, pipeline)
+    library = TraceAuditor(own, ontology).library
+    others = f"{len(sample)} such traces, profile"
+    if 2 * summary.decided < summary.claims and claims - before >= _FEWEST:
+        counts = {name: _counted(sample, auditor)[0] for name, auditor in auditors.items()}
+        best = max(counts, key=counts.__getitem__, default=own)
+        if counts.get(best, 0) - before >= max(_FEWEST, _CLEARLY * claims):
+            return (
+                f"Most claims are undecided. Of {claims} claims in {others} {best} decides "
+                f"{counts[best]}, {own} {before}: {_try(best, library)}"
+            )
+    general = [name for name in library.general if name in auditors]
+    counts = {name: _counted(sample, auditors[name])[1] for name in general}
+    best = max(counts, key=counts.__getitem__, default=own)
+    if counts.get(best, 0) <= read:
         return None
     return (
-        f"Most claims are undecided. Of {claims} claims in {len(sample)} such traces, profile "
-        f"{best} decides {counts[best]}, {own} {before}: try --profile {best}."
+        f"Some claims are undecided. Of the sentences of {others} {best} reads {counts[best]}, "
+        f"{own} {read}: {_try(best, library)}"
     )
+
+
+def _try(profile: str, library: OntologyLibrary) -> str:
+    about = library.about[profile]
+    return f"try --profile {profile}.{about and f' {profile}: {about}.'}"
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
@@ -109,21 +116,14 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
     )
 
 
-def _counted(sample: Iterable[Undecided], auditors: dict[str, TraceAuditor]) -> Counter[str] | None:
-    """How many claims of some traces each profile decides; None where that takes too long."""
-    counts: Counter[str] = Counter(dict.fromkeys(auditors, 0))
-    with time_limit(_PATIENCE):
-        for one in sample:
-            counts.update({p: _decided(auditor, one) for p, auditor in auditors.items()})
-            if late():
-                return None
-    return counts
-
-
-def _decided(auditor: TraceAuditor, one: Undecided) -> int:
-    """How many claims of a trace a profile decides; none where it cuts other claims."""
-    try:
-        audit = auditor.audited(Trace(**one.trace))
-    except SymboUQError:
-        return 0
-    return decided(audit) if len(audit["claims"]) == one.claims else 0
+def _counted(sample: Iterable[Undecided], auditor: TraceAuditor) -> tuple[int, int]:
+    """How many claims of some traces a profile decides, and how many sentences it reads; none of a
+    trace that it cuts into other claims.
+    """
+    settled = read = 0
+    for one in sample:
+        with suppress(SymboUQError):
+            audit = auditor.audited(Trace(**one.trace))
+            if len(audit["claims"]) == one.claims:
+                settled, read = settled + decided(audit), read + parts_read(audit)
+    return settled, read

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,7 +13,7 @@ from typing import Any
 from symbouq.auditing.messages import relation_text
 from symbouq.auditing.overview import Point
 from symbouq.auditing.verdicts import verdict_in
-from symbouq.errors import RecordError
+from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.stream import read_lines
 from symbouq.records import Audit, parse_record
 
@@ -332,11 +333,21 @@ def _paired(
 
 
 def _audits(file: str, failed: list[str]) -> Iterator[Audited]:
+    bare: SymboUQError | None = None
+    audits = 0
     for item in read_lines(file):
         if isinstance(item, RecordError):
             failed.append(str(item))
             continue
         try:
             yield parse_record(Audit, item.content, item.file, item.number).model_dump()
+            audits += 1
         except RecordError as error:
             failed.append(str(error))
+            foreign = b'"constraint_rule"' not in item.content
+            if bare is None and foreign and item.content.rstrip().endswith(b"}"):
+                command = f"symbouq audit {shlex.quote(file)} --out audits.jsonl"
+                told = f"not an audit; run `{command}`, and compare what that writes"
+                bare = SymboUQError(told, item.file, item.number)
+    if bare is not None and not audits:
+        raise bare

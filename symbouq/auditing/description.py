@@ -65,14 +65,17 @@ def describe(
                 "stance": claim.stance,
                 **claim.counted,
                 "relations": [statement.record(number) for statement in claim.relations],
-                "rest": list(claim.rest),
+                "rest": list(claim.rest) if claim.relations else [],
                 "verdict": str(finding.verdict),
                 "grounded_verdict": str(finding.grounded),
                 "conditional": finding.conditional,
                 "repair_cost": finding.bounded_repair,
                 "repair_cost_exact": finding.repair,
                 "first_conflict": finding.first_conflict,
-                "reason": _reason(claim, finding),
+                "reason": _reason(claim, finding.verdict, finding.reason),
+                "grounded_reason": _reason(
+                    claim, finding.grounded, finding.grounded_reason or finding.reason
+                ),
                 "premises": [str(premise) for premise in finding.premises],
                 "presumed": [f"{r} implies {s}" for r, s in finding.presumed],
                 "message": words.message(claim, finding, result, conflict),
@@ -110,12 +113,12 @@ _OPEN = {
 """Reasons of findings to those of claims; of others, the context leaves the claim open."""
 
 
-def _reason(claim: Claim, finding: ClaimResult) -> str:
-    """Why the verdict on a claim is unknown; empty where it is not."""
-    if finding.verdict is not Verdict.UNKNOWN:
+def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
+    """Why a verdict on a claim, explained by a message, is unknown; empty where it is not."""
+    if verdict is not Verdict.UNKNOWN:
         return ""
-    if finding.reason != "unparsed":
-        return _OPEN.get(finding.reason, "open")
+    if message != "unparsed":
+        return _OPEN.get(message, "open")
     stance = "" if claim.stance == "asserted" else claim.stance
     return stance or claim.reason or "no-relation"
 

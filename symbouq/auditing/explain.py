@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,14 +17,20 @@ from symbouq.io.adapters.inputs import input_name
 from symbouq.io.stream import read_lines
 from symbouq.limits import turn
 from symbouq.logic.programs import layout
-from symbouq.ontology.source import ASSERTED, Place, shown
+from symbouq.ontology.source import Place, shown
+from symbouq.ontology.tables import Ontology
+from symbouq.reading.faults import SCENE_SENTENCE
+from symbouq.reading.force import forces_of
+from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace, parse_record
 
 if TYPE_CHECKING:  # which loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
-"""Columns that a sketch may take; a wider layout is described by its coordinates."""
+"""Columns that a sketch may take; a wider layout is told axis by axis."""
+_PARTLY = re.compile(rf"{SCENE_SENTENCE} (\d+): not all is read, nothing is based on (.+)")
+"""The fault of an audit that names words of a sentence of the scene."""
 
 
 @dataclass(frozen=True)
@@ -143,10 +150,15 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
     facts = auditor.library.source.facts
     derivations = auditor.parser_for(trace).derivations(trace, facts) if reading else ()
     rules = record["ontology"]
+    parsed = auditor.parsed(trace)
+    unread = _Unread(auditor, trace)
     return Explanation(
         title=f"{trace.id}  (profile {rules['profile']}, ontology {rules['name']})",
-        scene=_scene_lines(auditor, trace, record),
-        claims=[_claim(claim) for claim in record["claims"]],
+        scene=_scene_lines(auditor, trace, record, unread),
+        claims=[
+            _claim(claim, unread.of(read))
+            for claim, read in zip(record["claims"], parsed.claims, strict=True)
+        ],
         profile=[
             *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
             f"constraint_rule: {record['constraint_rule']:.3g}",
@@ -209,30 +221,95 @@ def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
     return ""
 
 
-def _claim(claim: dict[str, Any]) -> ExplainedClaim:
-    notes = f" ({claim['reason']})" if claim["reason"] not in ("", "open") else ""
+class _Unread:
+    """What of one trace's texts is not read, and why.
+
+    Args:
+        auditor: What audits the trace.
+        trace: The trace.
+    """
+
+    def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
+        self._parser, self._trace = auditor.parser_for(trace), trace
+        self._ontology, library = self._parser.ontology, auditor.library
+        self._denies = forces_of(self._ontology).denies_plainly
+        # What a profile reads for one data set alone is no advice for other texts.
+        others = map(library.ontology, library.general)
+        phrases = {text for other in others for text in other.lexicon.phrase}
+        foreign = sorted(phrases - self._ontology.lexicon.phrase.keys(), key=len, reverse=True)
+        self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
+
+    def of(self, claim: Claim) -> str:
+        """What of a claim is not read, and why; empty where all is."""
+        stated = claim.relations and claim.stance == ASSERTED
+        if not claim.text or (stated and not claim.rest):
+            return ""
+        kind, words = claim.reason, claim.rest
+        if claim.stance != ASSERTED:
+            kind = f"uncertain, {claim.stance}" if claim.relations else claim.stance
+            spans = (slice(*s.span) for s in claim.relations)
+            words = tuple(dict.fromkeys(claim.text[span] for span in spans)) or words
+        elif kind in ("", "unread") and (foreign := self._foreign.findall(claim.text)):
+            kind, words = "not-in-profile", tuple(dict.fromkeys(foreign))
+        elif kind in ("", "unread") and words and self._denies(claim.text):
+            kind = "denied"
+        told = {
+            "": "not parsed",
+            "unread": "not parsed",
+            "in-part": "not read",
+            "not-in-profile": f"not in profile {self._ontology.profile}",
+        }.get(kind, kind)
+        return f"{told}: {', '.join(map(repr, words or (claim.text,)))}"
+
+    def of_scene(self, sentence: str) -> str:
+        """What of a sentence of the scene is not read, as if it was claimed."""
+        record = self._trace.model_dump(include={"id", "dataset", "profile"})
+        trace = Trace(**record, scene=[sentence], reasoning=[sentence], conclusion="")
+        return self.of(self._parser.parse(trace).claims[0])
+
+
+def _claim(claim: dict[str, Any], unread: str) -> ExplainedClaim:
+    def told(verdict: str, reason: str) -> str:
+        because = f" ({claim[reason]})" if claim[reason] not in ("", "open") else ""
+        return f"{claim[verdict]}{because}"
+
+    notes = told("verdict", "reason").removeprefix(claim["verdict"])
     if claim["conditional"] or claim["verdict"] != claim["grounded_verdict"]:
-        notes += f", {claim['grounded_verdict']} by the scene alone"
+        notes += f", {told('grounded_verdict', 'grounded_reason')} by the scene alone"
     if claim["first_conflict"]:
         notes += ", the first conflict"
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
         notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
-    text = claim_text(claim)
-    return ExplainedClaim(claim["index"], text, claim["verdict"], notes, claim["message"])
+    message = " ".join(
+        filter(None, (claim["message"], unread and f"{unread[0].upper()}{unread[1:]}."))
+    )
+    return ExplainedClaim(claim["index"], claim_text(claim), claim["verdict"], notes, message)
 
 
-def _scene_lines(auditor: TraceAuditor, trace: Trace, record: dict[str, Any]) -> list[str]:
+def _scene_lines(
+    auditor: TraceAuditor, trace: Trace, record: dict[str, Any], unread: _Unread
+) -> list[str]:
+    faults = record["faults"]
     read: dict[int, list[str]] = {}
+    # "A is between B and C" is told once, without the thing that spans B and C.
+    spanning = auditor.parser_for(trace).ontology.lexicon.grouped.values()
     for number, relation in enumerate(record["scene"]["relations"], start=1):
+        if relation["relation"] in spanning and relation["sentence"]:
+            continue
         read.setdefault(relation["sentence"] or number, []).append(relation_text(relation))
     if trace.structured and not trace.scene:
         lines = [f"  {number}. {'; '.join(texts)}" for number, texts in read.items()]
     else:
-        lines = [
-            f"  {number}. {text}  [{'; '.join(read.get(number, ['nothing read']))}]"
-            for number, text in enumerate(auditor.parser_for(trace).sentences(trace), start=1)
-        ]
+        lines = []
+        partly = {int(found[1]): found[2] for found in map(_PARTLY.match, faults) if found}
+        for number, text in enumerate(auditor.parser_for(trace).sentences(trace), start=1):
+            told = read.get(number, [])
+            if number in partly or not told:
+                words = f"not read: {partly[number]}" if number in partly else "nothing read"
+                told = [*told, unread.of_scene(text) or words]
+            lines.append(f"  {number}. {text}  [{'; '.join(told)}]")
+    lines += [fault for fault in faults if not _PARTLY.match(fault)]
     if record["scene"]["message"]:
         lines.append(record["scene"]["message"])
     return lines
@@ -243,8 +320,8 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     """One layout of a trace's scene as text: x to the right, y upwards.
 
     Things that share a cell are joined by `=`. Empty where the scene places nothing or
-    contradicts itself; a list of coordinates where the picture would be too wide, or
-    where the profile has other axes than x and y.
+    contradicts itself. Where the picture would be too wide, or the profile has other axes than x
+    and y or things with an extent, a line for each axis in words.
     """
     parser = auditor.parser_for(trace)
     ontology, parsed = quantified(parser.ontology, parser.parse(trace))
@@ -263,12 +340,46 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
         rows = _drawn({parsed.names[slot]: spot for slot, spot in spots.items()})
         if max(map(len, rows)) <= _SKETCH_WIDTH:
             return rows
-    labels = [axis if end == "point" else f"{axis} {end}" for axis, end in coordinates]
-    return [
-        f"  {parsed.names[slot]}: "
-        + ", ".join(f"{label}={n}" for label, n in zip(labels, spot, strict=True))
-        for slot, spot in spots.items()
+    return _told(ontology, parsed, spots)
+
+
+def _told(
+    ontology: Ontology, parsed: ParsedTrace, spots: Mapping[int, tuple[int, ...]]
+) -> list[str]:
+    """A layout in words: for each axis its things in order, and what the scene says besides."""
+    encoding, wording = ontology.encoding, ontology.lexicon.wording
+    component, phrases = ontology.relations.component, Counter(ontology.lexicon.phrase.values())
+    rows: list[str] = []
+    for axis in dict.fromkeys(axis for axis, _ in encoding.coordinates):
+        ends = [n for n, (own, _) in enumerate(encoding.coordinates) if own == axis]
+        bound = dict.fromkeys(
+            slot
+            for _, (u, r, v) in parsed.numbered
+            if axis in encoding.axes[encoding.readings[ASSERTED, r]]
+            for slot in (u, v)
+        )
+        spans = sorted((spots[s][ends[0]], spots[s][ends[-1]], parsed.names[s]) for s in bound)
+        steps: list[tuple[int, list[str]]] = []
+        for low, high, name in spans:
+            if steps and (low < steps[-1][0] or (low, high) == (steps[-1][0],) * 2):
+                steps[-1] = max(steps[-1][0], high), [*steps[-1][1], name]
+            else:
+                steps.append((high, [name]))
+        signs = {r: {a: n for a, n in component[r].items() if n} for r in component if r in wording}
+        before = [r for r in signs if signs[r] == {axis: -1}]
+        if len(steps) > 1 and before:
+            chain = ", ".join(
+                f"({', '.join(names)})" if names[1:] else names[0] for _, names in steps
+            )
+            rows.append(
+                f"  each {wording[max(before, key=phrases.__getitem__)][0]} the next: {chain}"
+            )
+    rows += [
+        f"  {statement.figure} is {wording.get(r, (r.replace('_', ' '),))[0]} {statement.ground}"
+        for _, statement in parsed.scene
+        if (r := statement.relation) not in component and r not in ontology.lexicon.grouped.values()
     ]
+    return list(dict.fromkeys(rows))
 
 
 def _drawn(spots: dict[str, tuple[int, ...]]) -> list[str]:

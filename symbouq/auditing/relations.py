@@ -407,6 +407,19 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             return self.judged(number, found)
         return self.judged(number, self.alone(claim).verdict)
 
+    def why_open(self, number: int, claim: tuple[Triple, ...]) -> str:
+        """Name of the message that says why the scene alone leaves a claim unknown."""
+        given = self.inputs[number - 1]
+        if given.stance == _ALTERNATIVES:
+            found = self.alternatives(claim, ()).verdict if given.settled else Verdict.UNKNOWN
+        elif given.stance == _COUNTED:
+            found = self.count(number, [self.alone([triple]) for triple in claim])
+        else:
+            found = self.of_stance(number, self.alone(claim).verdict)
+        if found is Verdict.UNKNOWN:
+            return "unknown"
+        return "in_part" if given.sure else "uncertain"
+
     def step(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> Step[Unit]:

@@ -43,12 +43,14 @@ class Undecided(NamedTuple):
         profile: The profile that it was audited with.
         claims: How many claims it has.
         decided: How many of them are entailed or contradicted.
+        read: How many claims, and sentences of its scene, have relations.
     """
 
     trace: dict[str, Any]
     profile: str
     claims: int
     decided: int
+    read: int
 
 
 class Wrong(NamedTuple):
@@ -195,6 +197,12 @@ def decided(audit: Mapping[str, Any]) -> int:
     )
 
 
+def parts_read(audit: Mapping[str, Any]) -> int:
+    """How many claims, and sentences of the scene, have relations."""
+    sentences = {relation["sentence"] for relation in audit["scene"]["relations"]}
+    return len(sentences) + sum(bool(claim["relations"]) for claim in audit["claims"])
+
+
 def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
     """The trace, if some of its claims are undecided and its words, read otherwise, might decide
     them.
@@ -205,4 +213,5 @@ def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
     fields = trace.model_dump(include=_TEXT, exclude_none=True)
     if len(str(fields)) > _LONGEST:
         return []
-    return [Undecided(fields, audit["ontology"]["profile"], claims, settled)]
+    profile = audit["ontology"]["profile"]
+    return [Undecided(fields, profile, claims, settled, parts_read(audit))]

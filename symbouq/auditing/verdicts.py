@@ -85,6 +85,8 @@ class ClaimResult:
         fault: The relation that a contradicted claim's premises exclude.
         reason: Name of the message that explains the verdict; `timed_out` where a limit was
             reached before there was one.
+        grounded_reason: Name of the message that explains a grounded verdict; empty where `reason`
+            explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
         presumed: The defaults of the world that a determinate verdict rests on: pairs of relations
             of which the first is taken to have the second.
@@ -100,6 +102,7 @@ class ClaimResult:
     premises: tuple[Premise, ...] = ()
     fault: Triple | None = None
     reason: str = "unknown"
+    grounded_reason: str = ""
     clashes: Clashes = field(default_factory=list)
     presumed: tuple[tuple[str, str], ...] = ()
     answer: tuple[str, ...] | None = None

@@ -98,6 +98,15 @@ class ClaimWalk(ABC, Generic[C, U]):
         """Whether a claim is one of those that contexts admit."""
         return True
 
+    def why_open(self, number: int, claim: C) -> str:
+        """Name of the message that says why the scene alone leaves a claim unknown.
+
+        Args:
+            number: Its number, from 1.
+            claim: What it states.
+        """
+        return "unknown"
+
     def run(self) -> TraceResult:
         """Decides the scene, then each claim under it alone, then the claims in order."""
         try:
@@ -155,6 +164,9 @@ class ClaimWalk(ABC, Generic[C, U]):
                 result = ClaimResult.undecided(ground or Verdict.UNKNOWN, feasible)
                 # Nor are those after it, whose context it belongs to.
                 decided = decided and not self.enters(number)
+            if result.grounded is Verdict.UNKNOWN:
+                known = ground is not None
+                result.grounded_reason = self.why_open(number, claim) if known else "timed_out"
             results.append(result)
         for explain in explanations:
             explain()

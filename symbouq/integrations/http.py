@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import hmac
+import json
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Any
 
-from fastapi import FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from fastapi.security import HTTPBearer
+from fastapi_offline import FastAPIOffline
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import from_json
 from starlette.exceptions import HTTPException
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from symbouq.errors import SymboUQError
 from symbouq.integrations.service import Relations, ServiceError, Words, Workers
@@ -21,6 +30,15 @@ from symbouq.version import __version__
 
 MAX_BODY = 1 << 20
 """Bytes of a request's body, unless told otherwise."""
+
+PATIENCE = 10.0
+"""Seconds in which a request has to begin, and then its body has to be there."""
+
+_READY = 2.0
+"""Seconds in which a worker has to answer that is ready."""
+
+_UNFINISHED = 256
+"""Bodies that are awaited at a time; for a further one the oldest is given up."""
 
 
 class Pair(BaseModel):
@@ -40,78 +58,199 @@ class Fault(BaseModel):
     error: Annotated[str, Field(description="What is wrong, and with what.")]
 
 
-class _Bounded:
-    """Refuses bodies beyond a size, whether they tell it or not.
+class TraceBody(Trace):
+    """A trace, of which the id may be left out."""
+
+    id: Annotated[str, Field(min_length=1, description="Names it in the audit.")] = "trace"
+
+
+class QuestionBody(Instance):
+    """A question, of which the id may be left out."""
+
+    id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
+
+
+class Metrics:
+    """What `/metrics` tells.
+
+    Args:
+        workers: Whose processes are counted.
+    """
+
+    def __init__(self, workers: Workers) -> None:
+        self.registry = CollectorRegistry()
+        count = partial(Counter, registry=self.registry)
+        self.served = count("symbouq_requests", "Requests.", ["path", "status"])
+        self.claims = count("symbouq_claims", "Claims audited.", ["verdict"])
+        self.timeouts = count("symbouq_timeouts", "Requests that reached their time limit.")
+        self.abandoned = count("symbouq_abandoned", "Requests whose client hung up.")
+        self.seconds = Histogram(
+            "symbouq_seconds", "Seconds a request.", ["path"], registry=self.registry
+        )
+        self.at_work = Gauge(
+            "symbouq_at_work", "Requests at work or waiting.", registry=self.registry
+        )
+        self._workers = workers
+        self.registry.register(self)
+
+    def collect(self) -> Iterator[Metric]:
+        """What is counted elsewhere; `prometheus_client` asks for it."""
+        text = "Workers that died or were overdue, and were started again."
+        yield CounterMetricFamily("symbouq_restarts", text, value=self._workers.restarts)
+
+
+class _Gate:
+    """Lets requests for work in: those that may, whose body is there in time and not too large,
+    while there are not too many. What nobody waits for any more is cancelled.
 
     Args:
         app: What is behind.
-        most: Bytes of a body.
+        metrics: Counts them.
+        token: What a request has to bear, if anything.
+        max_body: Bytes of a body.
+        most: Requests at work or waiting.
+        patience: Seconds in which a body has to be there.
     """
 
-    def __init__(self, app: Any, most: int) -> None:
-        self._app, self._most = app, most
+    def __init__(
+        self,
+        app: Any,
+        metrics: Metrics,
+        token: str | None,
+        max_body: int,
+        most: int,
+        patience: float,
+    ) -> None:
+        self._app, self._metrics, self._most_bytes, self._most = app, metrics, max_body, most
+        self._bearer = f"Bearer {token}".encode() if token else None
+        self._patience = patience
+        self._busy = 0
+        self._unfinished: dict[asyncio.Timeout, None] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
+        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        if path != "/metrics" and path not in _WORK:
             await self._app(scope, receive, send)
             return
-        messages, size = [], 0
-        while True:
-            message = await receive()
-            messages.append(message)
-            size += len(message.get("body", b""))
-            if size > self._most:
-                text = f"the body is larger than {self._most:,} bytes"
-                await JSONResponse({"error": text}, 413)(scope, receive, send)
-                return
-            if not message.get("more_body"):
-                break
-        read = iter(messages)
+        begin = time.monotonic()
+
+        async def sending(message: Any) -> None:
+            if message["type"] == "http.response.start" and path in _WORK:
+                self._metrics.served.labels(path, message["status"]).inc()
+                self._metrics.seconds.labels(path).observe(time.monotonic() - begin)
+                if message["status"] == 504:
+                    self._metrics.timeouts.inc()
+            await send(message)
+
+        given = dict(scope["headers"]).get(b"authorization", b"")
+        if self._bearer is not None and not hmac.compare_digest(given, self._bearer):
+            headers = {"WWW-Authenticate": "Bearer", "Connection": "close"}
+            response = _refusal(401, "this needs the service's token as a bearer token", headers)
+            await response(scope, receive, sending)
+        elif path == "/metrics":
+            await self._app(scope, receive, send)
+        elif isinstance(body := await self._body(receive), Response):
+            await body(scope, receive, sending)
+        elif fault := _fault(body or b""):
+            await _refusal(422, fault)(scope, receive, sending)
+        elif self._busy >= self._most:
+            response = _refusal(503, "busy; try again", {"Retry-After": "1"})
+            await response(scope, receive, sending)
+        elif body is not None:
+            await self._worked(scope, body, receive, sending)
+
+    async def _body(self, receive: Any) -> bytes | Response | None:
+        """The body, or why it is refused; None where the client hung up."""
+        body = bytearray()
+        try:
+            async with asyncio.timeout(self._patience) as limit:
+                if len(self._unfinished) >= _UNFINISHED:  # a new one is more likely to end
+                    oldest = next(iter(self._unfinished))
+                    del self._unfinished[oldest]
+                    oldest.reschedule(0)
+                self._unfinished[limit] = None
+                try:
+                    while (message := await receive())["type"] == "http.request":
+                        body += message.get("body", b"")
+                        if len(body) > self._most_bytes:
+                            text = f"the body is larger than {self._most_bytes:,} bytes"
+                            return _refusal(413, text, {"Connection": "close"})
+                        if not message.get("more_body"):
+                            return bytes(body)
+                    return None
+                finally:
+                    self._unfinished.pop(limit, None)
+        except TimeoutError:
+            return _refusal(408, "the body is not there in time", {"Connection": "close"})
+
+    async def _worked(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
+        """What is behind, as long as the client is there."""
+        self._busy += 1
+        self._metrics.at_work.inc()
+        messages = iter([{"type": "http.request", "body": body, "more_body": False}])
 
         async def again() -> Any:
-            return next(read, None) or await receive()
+            return next(messages, None) or await asyncio.shield(gone)
 
-        await self._app(scope, again, send)
+        gone = asyncio.ensure_future(receive())
+        work = asyncio.ensure_future(self._app(scope, again, send))
+        try:
+            await asyncio.wait({work, gone}, return_when=asyncio.FIRST_COMPLETED)
+            if work.done():
+                work.result()
+            else:
+                self._metrics.abandoned.inc()
+        finally:
+            self._busy -= 1
+            self._metrics.at_work.dec()
+            work.cancel()
+            gone.cancel()
 
 
-def application(workers: Workers, max_body: int = MAX_BODY, most: int = 64) -> FastAPI:
+def _fault(body: bytes) -> str:
+    """What is wrong with a body that JSON and UTF-8 leave open to misuse; empty where nothing is:
+    half characters, numbers beyond all bounds, values within values within values.
+    """
+    try:
+        # 1e400 is read as infinite.
+        json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
+    except ValueError as error:
+        return f"the body is no JSON that can be used: {error}"
+    return ""
+
+
+def _refusal(status: int, text: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"error": text}, status, headers)
+
+
+def application(
+    workers: Workers,
+    max_body: int = MAX_BODY,
+    most: int = 64,
+    token: str | None = None,
+    root_path: str = "",
+    patience: float = PATIENCE,
+) -> FastAPI:
     """The application.
 
     Args:
         workers: What does the work.
         max_body: Bytes of a request's body; a larger one is refused with 413.
         most: Requests at work or waiting; further ones are refused with 503.
+        token: What requests for work and `/metrics` have to bear, if anything.
+        root_path: Under which path a proxy serves it.
+        patience: Seconds in which a request's body has to be there.
     """
-    app = FastAPI(title="SymboUQ", version=__version__, description=(__doc__ or ""))
-    registry = CollectorRegistry()
-    served = Counter("symbouq_requests", "Requests.", ["path", "status"], registry=registry)
-    seconds = Histogram("symbouq_seconds", "Seconds a request.", ["path"], registry=registry)
-    claims = Counter("symbouq_claims", "Claims audited.", ["verdict"], registry=registry)
-    at_work = Gauge("symbouq_at_work", "Requests at work or waiting.", registry=registry)
-    busy = 0
-
-    @app.middleware("http")
-    async def counted(
-        request: Request, following: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        nonlocal busy
-        path = request.scope["path"]
-        if path not in _WORK:
-            return await following(request)
-        if busy >= most:
-            served.labels(path, 503).inc()
-            return JSONResponse({"error": "busy; try again"}, 503, {"Retry-After": "1"})
-        busy += 1
-        at_work.set(busy)
-        begin = time.monotonic()
-        try:
-            response = await following(request)
-        finally:
-            busy -= 1
-            at_work.set(busy)
-        seconds.labels(path).observe(time.monotonic() - begin)
-        served.labels(path, response.status_code).inc()
-        return response
+    app: FastAPI = FastAPIOffline(
+        redoc_url=None,
+        title="SymboUQ",
+        version=__version__,
+        description=__doc__ or "",
+        root_path=root_path,
+    )
+    metrics = Metrics(workers)
+    bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # as `/docs` tells it
+    work = APIRouter(responses=_FAULTS, dependencies=bearer)
 
     @app.exception_handler(SymboUQError)
     async def told(_request: Request, error: Exception) -> JSONResponse:
@@ -133,48 +272,92 @@ def application(workers: Workers, max_body: int = MAX_BODY, most: int = 64) -> F
         )
         return JSONResponse({"error": "; ".join(faults)}, 422)
 
-    @app.post("/audit", responses=_FAULTS)
-    async def audit(trace: Trace) -> Audit:
+    @work.post("/audit")
+    async def audit(trace: TraceBody) -> Audit:
         """Audit a trace."""
         found = await workers.call("audit", trace.model_dump(exclude_none=True))
         for claim in found["claims"]:
-            claims.labels(claim["verdict"]).inc()
+            metrics.claims.labels(claim["verdict"]).inc()
+        if found["timed_out"]:
+            metrics.timeouts.inc()
         return Audit.model_validate(found)
 
-    @app.post("/answer", responses=_FAULTS)
-    async def answer(question: Instance) -> AnswerRecord:
+    @work.post("/answer")
+    async def answer(question: QuestionBody) -> AnswerRecord:
         """Answer a question, over its `answer_space`, from its scene."""
         found = await workers.call("answer", question.model_dump(exclude_none=True))
         return AnswerRecord.model_validate(found)
 
-    @app.post("/relations", responses=_FAULTS)
+    @work.post("/relations")
     async def relations(pair: Pair) -> Relations:
         """List the relations that a scene leaves possible between two things."""
         given = pair.scene, pair.subject, pair.object, pair.profile
         return Relations.model_validate(await workers.call("relations_between", *given))
 
-    @app.post("/explain", responses=_FAULTS)
-    async def explain(trace: Trace) -> Words:
+    @work.post("/explain")
+    async def explain(trace: TraceBody) -> Words:
         """Explain a trace in words."""
         return Words(text=await workers.call("explain", trace.model_dump(exclude_none=True)))
+
+    app.include_router(work)
 
     @app.get("/health")
     async def health() -> dict[str, str]:
         """Whether the service is up."""
         return {"status": "ok", "version": __version__}
 
-    @app.get("/metrics", response_class=PlainTextResponse)
-    async def metrics() -> str:
-        """Counts for Prometheus."""
-        return generate_latest(registry).decode()
+    @app.get("/ready", responses={503: {"model": Fault, "description": "No worker answers."}})
+    async def ready() -> dict[str, str]:
+        """Whether a worker answers."""
+        if not await workers.ready(_READY):
+            raise HTTPException(503, "no worker answers", {"Retry-After": "1"})
+        return {"status": "ok"}
 
-    app.add_middleware(_Bounded, most=max_body)
+    @app.get("/metrics", response_class=PlainTextResponse)
+    async def told_metrics() -> str:
+        """Counts for Prometheus."""
+        return generate_latest(metrics.registry).decode()
+
+    app.add_middleware(
+        _Gate, metrics=metrics, token=token, max_body=max_body, most=most, patience=patience
+    )
     return app
+
+
+class Connection(H11Protocol):
+    """A connection that is ended where it keeps the service waiting for the begin of a request.
+    uvicorn bounds the time between requests alone, up to the first byte.
+    """
+
+    _waiting: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """A client is there, of which a request is awaited."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """A part of a request is there, which may be its begin."""
+        super().data_received(data)
+        if self._waiting and self.cycle is not None and not self.cycle.response_complete:
+            self._waiting.cancel()
+
+    def on_response_complete(self) -> None:
+        """A response is sent, and a further request is awaited."""
+        self._wait()
+        super().on_response_complete()
+
+    def _wait(self) -> None:
+        if self._waiting:
+            self._waiting.cancel()
+        self._waiting = self.loop.call_later(PATIENCE, self.transport.abort)
 
 
 _WORK = ("/audit", "/answer", "/relations", "/explain")
 _STATUS = ((LimitError, 504), (ServiceError, 500))
 _FAULTS: dict[int | str, dict[str, Any]] = {
+    401: {"model": Fault, "description": "The request does not bear the service's token."},
+    408: {"model": Fault, "description": "The body was not there in time."},
     413: {"model": Fault, "description": "The body is too large."},
     422: {"model": Fault, "description": "The record cannot be used."},
     500: {"model": Fault, "description": "The service has a fault."},

@@ -37,8 +37,9 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
     """Audits what a model says of a scene.
 
     Scene and question are `scene` and `question` of the sample's metadata, else they are found in
-    its input; the right answer is its target, matched over `answer_space` of the metadata where
-    that is there. Values are those of `symbouq.rewards`, and
+    its input; the right answer is `answer` of the metadata, or else its target, of several targets
+    any one, matched over `answer_space` of the metadata where that is there. Values are those of
+    `symbouq.rewards`, and
 
     - `free_of_errors`: 1 where no claim is contradicted, 0 where one is;
     - `determinacy`: the share of claims that logic decides (the Determinacy Profile).
@@ -64,7 +65,8 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
                 scene,
                 said,
                 question,
-                answer=(target.text if len(target) == 1 else [*target]) or None,
+                answer=given.get("answer"),
+                any_of=None if given.get("answer") else [right for right in target if right],
                 answer_space=given.get("answer_space"),
                 dataset=given.get("dataset"),
                 profile=profile or given.get("profile"),
@@ -120,7 +122,7 @@ def _samples(file: str, free_form: bool, hops: int | None) -> list[Sample]:
     for record in prompted(file, free_form, hops):
         if record.get("answer") is None:
             raise RecordError(f"question {record['id']} needs an `answer`", file)
-        kept = {name: record[name] for name in QUESTION if name in record}
+        kept = {name: record[name] for name in (*QUESTION, "answer") if name in record}
         samples.append(
             Sample(id=record["id"], input=record["prompt"], target=record["answer"], metadata=kept)
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent
+from mcp.types import CallToolResult, TextContent, Tool, ToolAnnotations
 from pydantic import Field
 
 from symbouq.auditing.explain import claims_told
@@ -22,14 +23,38 @@ that nothing could be decided, and is no objection."""
 
 Scene = Annotated[str | list[str], Field(description="The trusted description, in sentences.")]
 Question = Annotated[str, Field(description="What was asked, if anything.")]
-Profile = Annotated[
-    str | None,
-    Field(description="Profile of the rules, such as nine-way, half-plane, rcc8, everyday."),
-]
+ADVICE = """\
+How words are meant. `everyday`: open text about rooms, maps and pages; the best guess where nothing
+is known. `nine-way`: points on a grid, of nine directions that exclude each other. `half-plane`:
+above and left may hold together. `rcc8`: regions that touch, overlap, contain. `cdc`: regions and
+cardinal directions. `event`: who moves where, who sees whom. `story`: things that change places.
+The others are those of data sets."""
+Profile = Annotated[str | None, Field(description=ADVICE)]
+_READ_ONLY = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 Claims = Annotated[
     list[str] | None, Field(description="The claims, one by one, the conclusion last.")
 ]
 Response = Annotated[str | None, Field(description="In place of claims, the reasoning as prose.")]
+
+
+class _Server(MCPServer):
+    """A server whose tools tell which profiles there are.
+
+    Args:
+        profiles: Their names.
+    """
+
+    def __init__(self, profiles: Sequence[str]) -> None:
+        super().__init__("symbouq", instructions=INSTRUCTIONS, version=__version__)
+        self._profiles = list(profiles)
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools; a profile is one of those of the ontology."""
+        tools: list[Tool] = await super().list_tools()
+        for tool in tools:
+            if given := tool.input_schema["properties"].get("profile"):
+                given["anyOf"] = [{"type": "string", "enum": self._profiles}, {"type": "null"}]
+        return tools
 
 
 def server(
@@ -48,7 +73,8 @@ def server(
         OntologyError: If the ontology or the profile cannot be used.
     """
     service = Service(profile, ontology, timeout)
-    made = MCPServer("symbouq", instructions=INSTRUCTIONS, version=__version__)
+    made = _Server(service.profiles)
+    tool = made.tool(annotations=_READ_ONLY)
 
     def asked(method: Any, *arguments: Any) -> Any:
         try:
@@ -62,7 +88,7 @@ def server(
             raise ToolError(f"this server was started with profile {profile}: leave `profile` out")
         return given
 
-    @made.tool()
+    @tool
     def audit(
         scene: Scene,
         claims: Claims = None,
@@ -76,7 +102,7 @@ def server(
         found = asked(service.audit, _trace(scene, claims, response, question, allowed(profile)))
         return _result("\n".join(claims_told(found)), found)
 
-    @made.tool()
+    @tool
     def answer(
         scene: Scene,
         question: Annotated[str, Field(description="The question.")],
@@ -95,7 +121,7 @@ def server(
         possible = ", ".join(found["possible"]) or "none"
         return _result(f"answer: {said}; possible: {possible}", found)
 
-    @made.tool()
+    @tool
     def relations_between(
         scene: Scene,
         subject: Annotated[str, Field(description="A thing, as the scene names it.")],
@@ -103,13 +129,10 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Relations]:
         """List the relations that a scene leaves possible between two things."""
-        found = asked(service.relations_between, scene, subject, object, allowed(profile))
-        if not found["feasible"]:
-            return _result("the scene contradicts itself", found)
-        certain, possible = (", ".join(found[name]) or "none" for name in ("certain", "possible"))
-        return _result(f"certain: {certain}; possible: {possible}", found)
+        found = asked(service.relations_told, scene, subject, object, allowed(profile))
+        return _result(found.pop("text"), found)
 
-    @made.tool()
+    @tool
     def explain(
         scene: Scene,
         claims: Claims = None,

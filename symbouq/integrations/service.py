@@ -7,11 +7,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from queue import SimpleQueue
+from multiprocessing.connection import Connection
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, Field
@@ -22,7 +23,9 @@ from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.explain import explanation_of
 from symbouq.errors import SymboUQError, internal
 from symbouq.io.pool import Child, serve
-from symbouq.limits import LimitError, time_limit
+from symbouq.limits import LimitError, check_time, time_limit
+from symbouq.logic.worlds import worlds
+from symbouq.ontology.tables import Ontology
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
@@ -30,6 +33,15 @@ TIMEOUT = 10.0
 
 _GRACE = 5.0
 """Seconds after that in which a worker should have noticed, before it is ended."""
+
+_ABANDONED = 1.0
+"""Seconds in which a worker may still end what nobody waits for any more, before it is ended."""
+
+_TOLD = 12
+"""Relations that an agent is told of; there may be a hundred."""
+
+_TRIES = 2
+"""How often a request is tried over which a worker dies, which another's fault may have caused."""
 
 _LOG = logging.getLogger(__name__)
 
@@ -67,7 +79,14 @@ class Service:
         timeout: float | None = TIMEOUT,
     ) -> None:
         self._timeout = timeout
+        self._profile = profile
         self._auditor = TraceAuditor(profile, ontology, partial=True)
+
+    @property
+    def profiles(self) -> list[str]:
+        """The profiles that a record may name."""
+        names = [self._profile] if self._profile else self._auditor.library.profiles
+        return [name.replace("_", "-") for name in names]
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
         """The audit of a trace, in its dictionary form.
@@ -106,6 +125,52 @@ class Service:
         if found is None:
             return {"feasible": False, "possible": [], "certain": []}
         return {"feasible": True, "possible": [*found.possible], "certain": [*found.certain]}
+
+    def relations_told(
+        self, scene: str | list[str], subject: str, object: str, profile: str | None = None
+    ) -> dict[str, Any]:
+        """`relations_between`, shortly: of the certain relations those that say the most, of the
+        others those with the most phrases, a dozen in all; and `text`, the same in the profile's
+        words.
+
+        Raises:
+            RecordError: As `relations_between`.
+            LimitError: As `relations_between`.
+        """
+        found = self.relations_between(scene, subject, object, profile)
+        if not found["feasible"]:
+            return found | {"text": "the scene contradicts itself"}
+        ontology = self._auditor.library.ontology(self._profile or profile)
+        wording = ontology.lexicon.wording
+        phrases = Counter(ontology.lexicon.phrase.values())
+
+        def usual(names: Iterable[str]) -> list[str]:
+            return sorted((r for r in names if r in wording), key=lambda r: (-phrases[r], r))
+
+        with time_limit(self._timeout):
+            # What follows from each of them alone, and from which each of them follows.
+            follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
+        certain: list[str] = []
+        for r in usual(follows):
+            if not any(r in follows[o] and (o in certain or o not in follows[r]) for o in follows):
+                certain.append(r)
+        denials = {*ontology.relations.negation.values(), *found["certain"]}
+        others = usual(r for r in found["possible"] if r not in denials)
+        some = others[: max(_TOLD - len(certain), 0)]
+        parts = {"certain": certain, "possible": some}
+        texts = {
+            name: ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
+            for name, names in parts.items()
+        }
+        more = f", and {len(others) - len(some)} more" if len(others) > len(some) else ""
+        text = f"certain: {texts['certain']}; possible: {texts['possible']}{more}"
+        return {"feasible": True, "certain": certain, "possible": certain + some, "text": text}
+
+    @staticmethod
+    def _follows(ontology: Ontology, relation: str, others: Sequence[str]) -> frozenset[str]:
+        check_time()
+        found = worlds(ontology, [(0, relation, 1)], (0, 1), others)
+        return frozenset(found.certain if found else ()) - {relation}
 
     def explain(self, record: Mapping[str, Any]) -> str:
         """A trace in words, claim by claim, with a sketch of its scene.
@@ -146,6 +211,10 @@ def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
         return ServiceError(internal(error))
 
 
+class _DiedError(Exception):
+    """A worker died; says how."""
+
+
 class _Worker:
     """A process with a `Service`, one request at a time.
 
@@ -153,14 +222,24 @@ class _Worker:
 
     Args:
         arguments: Those of the service.
-        patience: Seconds after which an answer is not awaited any more; None for no limit.
+        threads: Wait for its answers.
+
+    Attributes:
+        at_work: Whether it has been made ready.
+        restarts: How often its process was started again.
     """
 
-    def __init__(self, arguments: tuple[Any, ...], patience: float | None) -> None:
+    def __init__(self, arguments: tuple[Any, ...], threads: ThreadPoolExecutor) -> None:
         self._make = partial(_serving, *arguments)
-        self._patience = patience
-        self._ready = False
+        self._threads = threads
+        self._ending: asyncio.TimerHandle | None = None
+        self.restarts = -1
         self._start()
+
+    def _start(self) -> None:
+        self.child = Child("spawn", serve, self._make, os.getpid())
+        self.at_work = self._late = False
+        self.restarts += 1
 
     def ready(self) -> None:
         """Waits until the process can work.
@@ -169,52 +248,91 @@ class _Worker:
             ServiceError: If it died.
             SymboUQError: If its service cannot be made.
         """
-        if not self._ready:
-            self._answers([], None)
-            self._ready = True
+        try:
+            found = _exchange(self.child.line, [])
+        except (EOFError, OSError) as error:
+            raise ServiceError(f"the worker died ({self.child.ended()})") from error
+        if isinstance(found, Exception):
+            raise found
+        self.at_work = True
 
-    def call(self, call: _Call) -> Any:
-        """What a method of the service gives.
+    async def revive(self) -> None:
+        """Waits until a process that was started again can work, as far as it can."""
+        if not self.at_work:
+            with suppress(_DiedError):
+                self.at_work = not isinstance(await self._answers([]), Exception)
+
+    async def call(self, call: _Call, patience: float | None) -> Any:
+        """What a method of the service gives, or raises.
+
+        Args:
+            call: The method with its arguments.
+            patience: Seconds after which an answer is not awaited any more; None for no limit.
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If the process died, or has a fault.
-            SymboUQError: As the method.
+            ServiceError: If the process died, again and again.
         """
-        self.ready()
-        (found,) = self._answers([call], self._patience)
-        if isinstance(found, Exception):
-            raise found
+        for _ in range(_TRIES):
+            try:
+                await self.revive()
+                found = await self._answers([call], patience)
+            except _DiedError as error:
+                died = str(error)
+                continue
+            if isinstance(found, Exception):  # of an ontology that was edited since
+                raise ServiceError(f"no worker can start: {found}")
+            return found[0]
+        raise ServiceError(f"the worker died ({died})")
+
+    async def answers(self, patience: float) -> bool:
+        """Whether it answers within some seconds."""
+        with suppress(_DiedError, LimitError):
+            return self.at_work and not isinstance(await self._answers([], patience), Exception)
+        return False
+
+    def end_in(self, seconds: float) -> None:
+        """Ends the process unless it answers within some seconds."""
+        if self._ending is not None:
+            self._ending.cancel()
+        self._ending = asyncio.get_running_loop().call_later(seconds, self._end)
+
+    def _end(self) -> None:
+        self._late = True
+        self.child.process.kill()
+
+    async def _answers(self, calls: list[_Call], patience: float | None = None) -> Any:
+        """The answers, or the error that keeps the process from working.
+
+        Raises:
+            LimitError: If they are not there in time.
+            _DiedError: If the process died.
+        """
+        loop = asyncio.get_running_loop()
+        if patience is not None:
+            self.end_in(patience)
+        try:
+            found = await loop.run_in_executor(self._threads, _exchange, self.child.line, calls)
+        except (EOFError, OSError) as error:
+            how, late = self.child.ended(), self._late
+            self._start()
+            raise LimitError() if late else _DiedError(how) from error
+        finally:
+            if self._ending is not None:
+                self._ending.cancel()
+        if isinstance(found, Exception):  # which ends it, too
+            self.child.ended()
+            self._start()
         return found
 
-    def end(self) -> None:
-        """Ends the process."""
-        self.child.process.kill()
-        self.child.ended()
 
-    def _start(self) -> None:
-        self.child = Child("spawn", serve, self._make, os.getpid())
-        self._ready = False
-
-    def _answers(self, calls: list[_Call], patience: float | None) -> list[Any]:
-        fault: Exception = LimitError()
-        line = self.child.line
-        try:
-            line.send(calls)
-            if line.poll(patience):
-                found = line.recv()
-                if not isinstance(found, Exception):
-                    return list(found)
-                fault = found
-        except (EOFError, OSError):
-            fault = ServiceError(f"the worker died ({self.child.ended()})")
-        self.end()
-        self._start()
-        raise fault
+def _exchange(line: Connection, calls: list[_Call]) -> Any:
+    line.send(calls)
+    return line.recv()
 
 
 class Workers:
-    """Processes that each have a `Service`; a context manager.
+    """Processes that each have a `Service`; a context manager. One event loop has them.
 
     Args:
         jobs: How many.
@@ -234,7 +352,8 @@ class Workers:
         self._arguments = profile, ontology, timeout
         self._patience = None if timeout is None else timeout + _GRACE
         self._workers: list[_Worker] = []
-        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._threads = ThreadPoolExecutor(jobs, "worker")
 
     def __enter__(self) -> Self:
@@ -245,37 +364,66 @@ class Workers:
         """
         try:
             for _ in range(self._jobs):
-                self._workers.append(_Worker(self._arguments, self._patience))
+                self._workers.append(_Worker(self._arguments, self._threads))
             for worker in self._workers:
                 worker.ready()
-                self._idle.put(worker)
+                self._idle.put_nowait(worker)
         except BaseException:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
         for worker in self._workers:
             worker.child.process.kill()  # nobody waits for what is still at work
         self._threads.shutdown()
         for worker in self._workers:
-            worker.end()
+            worker.child.ended()
+
+    @property
+    def restarts(self) -> int:
+        """How often a process was started again, because it died or was overdue."""
+        return sum(worker.restarts for worker in self._workers)
+
+    async def ready(self, patience: float) -> bool:
+        """Whether a worker answers within some seconds; where none is idle, whether one is at
+        work, which it is for a limited time.
+        """
+        if self._idle.empty():
+            return any(worker.at_work for worker in self._workers)
+        worker = self._idle.get_nowait()
+        return bool(await self._with(worker, worker.answers(patience)))
 
     async def call(self, name: str, *arguments: Any) -> Any:
-        """What a method of a worker's service gives.
+        """What a method of a worker's service gives. Waiting for a worker costs nothing of its
+        time; what is cancelled waits no more, and does not keep a worker for long.
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If the worker died over it, or has a fault; the next call has another.
+            ServiceError: If a worker died over it, and another one too, or has a fault.
             SymboUQError: As the method.
         """
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._called, (name, arguments))
+        worker = await self._idle.get()
+        found = await self._with(worker, worker.call((name, arguments), self._patience))
+        if isinstance(found, Exception):
+            raise found
+        return found
 
-    def _called(self, call: _Call) -> Any:
-        worker = self._idle.get()  # there is one for each thread
+    async def _with(self, worker: _Worker, work: Coroutine[Any, Any, Any]) -> Any:
+        """Has a worker do something, and gives it back once it can work again."""
+        task = asyncio.create_task(work)
+        self._tasks.add(giving := asyncio.create_task(self._given_back(worker, task)))
+        giving.add_done_callback(self._tasks.discard)
         try:
-            return worker.call(call)
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if worker.at_work and not task.done():
+                worker.end_in(_ABANDONED)
+            raise
+
+    async def _given_back(self, worker: _Worker, task: asyncio.Task[Any]) -> None:
+        await asyncio.wait([task])
+        try:
+            await worker.revive()
         finally:
-            self._idle.put(worker)
+            self._idle.put_nowait(worker)

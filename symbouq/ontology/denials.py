@@ -23,7 +23,7 @@ def with_denials(ontology: Ontology) -> Ontology:
     """
     relations, encoding = ontology.relations, ontology.encoding
     grouped = ontology.lexicon.grouped
-    apart = {*relations.negation, *relations.negation.values(), *grouped, *grouped.values()}
+    apart = {*relations.negation, *relations.negation.values(), *grouped.values()}
     denials = {
         relation: _NOT + relation
         for relation in relations.family
@@ -52,7 +52,11 @@ def with_denials(ontology: Ontology) -> Ontology:
         ontology,
         denials=denials,
         relations=replace(relations, mirror={**relations.mirror, **mirror}),
-        lexicon=replace(ontology.lexicon, wording={**ontology.lexicon.wording, **wording}),
+        lexicon=replace(
+            ontology.lexicon,
+            wording={**ontology.lexicon.wording, **wording},
+            grouped=grouped | {denials[r]: spans for r, spans in grouped.items()},
+        ),
         encoding=replace(
             encoding,
             readings=readings,

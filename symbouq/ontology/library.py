@@ -102,6 +102,18 @@ class OntologyLibrary:
         return frozenset(profile for (profile,) in self.rows["asks_possible", 1])
 
     @cached_property
+    def general(self) -> list[str]:
+        """The profiles, as users write them, that no data set is read with."""
+        special = set(self._datasets.values())
+        return [profile.replace("_", "-") for profile in self.profiles if profile not in special]
+
+    @cached_property
+    def about(self) -> dict[str, str]:
+        """Profiles, as users write them, to what each is for; empty where nothing says it."""
+        told = {row[0]: row[1] for row in self.rows["about", 2]}
+        return {profile.replace("_", "-"): told.get(profile, "") for profile in self.profiles}
+
+    @cached_property
     def source(self) -> Source:
         """The statements, which an ontology that was compiled before is used without.
 

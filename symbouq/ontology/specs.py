@@ -32,8 +32,10 @@ A test may say what sentences read as, instead:
 Under each sentence stand the relations that it speaks of, names of several words in single quotes,
 with the words that say so at the end; before a colon the stance (`possible`, `supposed`, ...)
 and whether it is denied; after `=` the words by which a thing is mentioned, where these are not its
-name. `unexpressed REASON: "WORDS"` names what no relation can say. These are the examples that a
-language model is shown.
+name. `by "AMOUNT"` before the words tells by how much, `place: THING SCALE NUMBER "WORDS"` and
+`heading: THING DIRECTION "WORDS"` a place on a scale and where a thing faces, and `THING-before`
+where it was before it moved. `unexpressed REASON: "WORDS"` names what no relation can say. These
+are the examples that a language model is shown.
 """
 
 from __future__ import annotations
@@ -62,9 +64,11 @@ _PAIR = re.compile(
 )
 
 
+_OF_ONE = {"place": 3, "heading": 2}
+"""What is read of one thing, to how many words say it."""
 _READING = re.compile(
     r"(?:(?:unexpressed\s+(?P<reason>[a-z-]+)|(?P<stance>(?!denied)[a-z]+)?\s*(?P<denied>denied)?)"
-    r"\s*:\s*)?(?P<said>[^\"]*?)\s*\"(?P<words>[^\"]+)\""
+    r"\s*:\s*)?(?P<said>[^\"]*?)\s*(?:by\s+\"(?P<amount>[^\"]+)\"\s*)?\"(?P<words>[^\"]+)\""
 )
 
 
@@ -117,11 +121,13 @@ class ExpectedReading:
 
     Attributes:
         line: The line that says so.
-        stance: How it is said; the reason, where no relation says it.
+        stance: How it is said; the reason, where no relation says it; `place` and `heading`, where
+            it is said of one thing.
         denied: Whether it is said not to hold.
         things: Subject and objects; none where no relation says it.
         relation: The relation; empty where none says it.
         words: The words that say it.
+        amount: By how much; the number of a place.
     """
 
     line: int
@@ -130,6 +136,7 @@ class ExpectedReading:
     things: tuple[Mentioned, ...]
     relation: str
     words: str
+    amount: str = ""
 
 
 @dataclass(frozen=True)
@@ -361,13 +368,20 @@ def _take_reading(spec: Spec, line: str, number: int) -> None:
 def _reading(line: str, number: int) -> ExpectedReading:
     match = _READING.fullmatch(line)
     said = _split(match["said"]) if match is not None else []
-    for group, known in (("stance", get_args(Stance)), ("reason", get_args(Unexpressible))):
+    stances = (*get_args(Stance), *_OF_ONE)
+    for group, known in (("stance", stances), ("reason", get_args(Unexpressible))):
         given = match[group] if match is not None else None
         if given and given not in known:
             raise SpecError(f"{given!r} is none of {', '.join(known)}")
     if match is not None and match["reason"] and not said:
         return ExpectedReading(number, match["reason"], False, (), "", match["words"])
-    if match is None or match["reason"] or len(said) < 3:
+    of_one = _OF_ONE.get(match["stance"] or "") if match is not None else None
+    if match is not None and of_one == len(said):
+        thing, scale, *count = said
+        mentioned = (_mentioned(thing),)
+        told = match["stance"], False, mentioned, scale, match["words"], "".join(count)
+        return ExpectedReading(number, *told)
+    if match is None or match["reason"] or of_one or len(said) < 3:
         raise SpecError(
             f'{line!r} is no reading: write SUBJECT RELATION OBJECT "WORDS", before it the '
             'stance and a colon where it is not asserted, or unexpressed REASON: "WORDS"'
@@ -375,7 +389,10 @@ def _reading(line: str, number: int) -> ExpectedReading:
     subject, relation, *objects = said
     things = tuple(_mentioned(name) for name in (subject, *objects))
     stance = match["stance"] or "asserted"
-    return ExpectedReading(number, stance, bool(match["denied"]), things, relation, match["words"])
+    amount = match["amount"] or ""
+    return ExpectedReading(
+        number, stance, bool(match["denied"]), things, relation, match["words"], amount
+    )
 
 
 def _mentioned(text: str) -> Mentioned:

@@ -92,8 +92,8 @@ class Reading:
         stance = self.stance
         if not self.statements and stance in MODAL:
             stance = ASSERTED
-        rest = tuple(word for _, word in self.rest) if self.statements else ()
-        reason = IN_PART if rest else self.reason
+        rest = tuple(word for _, word in self.rest)
+        reason = IN_PART if rest and self.statements else self.reason
         statements = shifted(self.statements, begin)
         return Claim(kind, text, statements, stance, reason, self.count, rest, self.events)
 

@@ -63,6 +63,7 @@ Reason = Literal[
     "uncertain",
     "in-part",
     "not-in-profile",
+    "denied",
     "supposed",
     "asked",
     "quoted",
@@ -108,8 +109,10 @@ class ClaimAudit(Record):
     reason: Reason = ""
     """Why the verdict is unknown: the context leaves it open; its relations conflict, were not
     decided in time or depend on unread text; no relation is stated; a relation is unread,
-    uncertain, read in part or not in the profile; or the claim is supposed, asked, quoted or
-    retracted. Empty for other verdicts."""
+    uncertain, read in part, not in the profile or denied without a relation for that; or the claim
+    is supposed, asked, quoted or retracted. Empty for other verdicts."""
+    grounded_reason: Reason = ""
+    """Why the grounded verdict is unknown, in the same words."""
     premises: list[str]
     """Premises of a decided verdict: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)

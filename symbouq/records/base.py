@@ -71,12 +71,19 @@ def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:
         raise RecordError(_explained(error)) from error
 
 
+_AS_JSON = '{"scene": "A is left of B.", "question": "", "response": "B is right of A."}'
+"""A trace in its simplest form."""
+
+
 def _not_json(line: bytes, error: ValueError) -> str:
     try:
         line.decode("utf-8")
     except UnicodeDecodeError as wrong:
         return f"not UTF-8: byte {line[wrong.start]:#04x} at offset {wrong.start}"
-    return f"not valid JSON (one object a line is expected): {error}"
+    told = f"not valid JSON (one object a line is expected): {error}"
+    if line.lstrip()[:1].isalpha():
+        told += f"; is it plain text? Then write it as {_AS_JSON}"
+    return told
 
 
 def _explained(error: ValidationError) -> str:

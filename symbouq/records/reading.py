@@ -14,6 +14,7 @@ Stance = Literal[
     "possible",
     "impossible",
     "alternatives",
+    "counted",
     "supposed",
     "asked",
     "quoted",
@@ -59,6 +60,34 @@ class RelationReading(_Part):
     """Canonical name of the relation."""
     object: str | Annotated[list[str], Field(min_length=2)]
     """Id of the thing it is placed by, or several ids for a relation such as *between*."""
+    amount: str = ""
+    """Distance, such as "60 cm" or "at least 2 blocks"; empty if not stated."""
+
+
+class PlaceReading(_Part):
+    """Position of a thing on a scale, such as "row 3" or "second from the left"."""
+
+    words: Words
+    """Words that state it."""
+    thing: str
+    """Id of the thing."""
+    scale: str
+    """Name of the scale in the ontology."""
+    number: Annotated[int, Field(ge=-999, le=999)]
+    """Position on the scale."""
+    of: str = ""
+    """Id of what the positions belong to; empty if not stated."""
+
+
+class HeadingReading(_Part):
+    """Direction in which a thing faces, looks or goes."""
+
+    words: Words
+    """Words that state it."""
+    thing: str
+    """Id of the thing."""
+    direction: str
+    """Name of the direction in the ontology."""
 
 
 class UnexpressedReading(_Part):
@@ -79,6 +108,12 @@ class SentenceReading(_Part):
     """Things it mentions."""
     relations: list[RelationReading] = Field(default_factory=list)
     """Relations it states."""
+    places: list[PlaceReading] = Field(default_factory=list)
+    """Positions on scales that it gives to things."""
+    headings: list[HeadingReading] = Field(default_factory=list)
+    """Directions in which it says that things face."""
+    count: list[int] = Field(default_factory=list, max_length=2)
+    """Minimum and maximum number of its counted relations that hold; empty if it has none."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
     """Parts in no relation."""
 

@@ -107,7 +107,7 @@ class ClaimRecord(Record):
     """Of a `counted` claim: minimum number of true relations."""
     most: Annotated[int, Field(ge=0)] | None = None
     """Of a `counted` claim: maximum number of true relations."""
-    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile"] = ""
+    reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
     """Why text that mentions a place states nothing."""
     rest: list[str] = Field(default_factory=list)
     """Unread words about places. A claim with any is never entailed."""

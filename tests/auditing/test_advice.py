@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -12,11 +11,10 @@ from click.testing import CliRunner, Result
 from helpers.writers import lines
 from symbouq_cli.main import main
 
-from symbouq import limits
-from symbouq.auditing import advice as module
 from symbouq.auditing.advice import advice
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.summary import SAMPLED, Summaries, Summary
+from symbouq.ontology.library import builtin
 from symbouq.records import Trace
 
 BEHIND = {
@@ -32,15 +30,6 @@ ABOVE = {
     "response": "The shed is below the kite.\nAnswer: above",
 }
 """Two claims, both of which any profile with directions decides."""
-
-
-PATIENCE = module._PATIENCE
-
-
-@pytest.fixture(autouse=True)
-def _patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has no test hang on the clock but the one of the clock."""
-    monkeypatch.setattr(module, "_PATIENCE", float("inf"))
 
 
 def traces(*records: dict[str, Any]) -> list[dict[str, Any]]:
@@ -63,28 +52,40 @@ def run(*arguments: str | Path) -> Result:
 def test_a_profile_that_decides_more_is_named_with_its_numbers() -> None:
     assert advice(summary(BEHIND, BEHIND)) == (
         "Most claims are undecided. Of 6 claims in 2 such traces, profile everyday decides 6, "
-        "nine-way 0: try --profile everyday."
+        f"nine-way 0: try --profile everyday. everyday: {builtin().about['everyday']}."
     )
 
 
 def test_the_sample_is_the_first_undecided_traces() -> None:
     found = summary(ABOVE, *[BEHIND] * (SAMPLED + 3))
     assert [one.trace["id"] for one in found.undecided] == [str(n) for n in range(2, SAMPLED + 2)]
-    assert {one[1:] for one in found.undecided} == {("nine-way", 3, 0)}
+    assert {one[1:] for one in found.undecided} == {("nine-way", 3, 0, 0)}
 
 
-def test_no_advice_where_most_is_decided() -> None:
-    # 4 of 7 claims, then 2 of 5.
-    assert advice(summary(ABOVE, ABOVE, BEHIND)) is None
-    assert advice(summary(ABOVE, BEHIND)) is not None
+def test_text_that_another_profile_alone_reads_is_always_told() -> None:
+    # Of BEHIND nine-way reads nothing; everyday reads two sentences and its claims.
+    for records, total in (((ABOVE, ABOVE, BEHIND), 5), (({**BEHIND, "response": "Hm."},), 2)):
+        told = advice(summary(*records))
+        assert told is not None
+        assert told.startswith(
+            f"Some claims are undecided. Of the sentences of 1 such traces, profile everyday "
+            f"reads {total}, nine-way 0: try --profile everyday."
+        )
+    assert "gives up" in told
+
+
+def test_no_advice_where_all_is_read_and_most_decided() -> None:
+    open_one = ABOVE | {"response": "The shed is below the kite. The shed is left of the tree."}
+    found = summary(ABOVE, open_one)
+    assert found.undecided
+    assert advice(found) is None
 
 
 @pytest.mark.parametrize(
     "records",
     [
         [],
-        [BEHIND | {"response": "Hm."}] * 5,  # no profile decides it
-        [BEHIND | {"response": "Answer: behind"}] * 2,  # two claims more, which are too few
+        [ABOVE | {"response": "Hm."}] * 5,  # no profile decides it
     ],
 )
 def test_no_advice_without_a_clear_gain(records: list[dict[str, Any]]) -> None:
@@ -126,24 +127,6 @@ def test_long_traces_are_not_sampled() -> None:
     assert summary(BEHIND | {"response": f"{told[:400]}\n{BEHIND['response']}"}).undecided != []
 
 
-def test_time_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PATIENCE", 0.0)
-    assert advice(summary(BEHIND, BEHIND)) is None
-
-
-def test_a_busy_machine_gives_the_same_advice(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = summary(*[BEHIND] * SAMPLED)
-    monkeypatch.setattr(module, "_PATIENCE", PATIENCE)
-    looks = itertools.count()
-    monkeypatch.setattr(limits, "monotonic", lambda: next(looks) * 0.0)
-    own = advice(found)
-    assert own is not None
-    # As if it took half a minute, in which each look at the clock comes later by as much.
-    step, ticks = 30 / next(looks), itertools.count()
-    monkeypatch.setattr(limits, "monotonic", lambda: next(ticks) * step)
-    assert advice(found) == own
-
-
 def test_a_total_is_without_the_traces() -> None:
     total = Summary.total([summary(BEHIND)])
     assert "undecided" not in total
@@ -158,7 +141,7 @@ def test_the_advice_of_a_run(report: bool, tmp_path: Path) -> None:
     assert first.exit_code == 0, first.stderr
     assert first.stderr.splitlines()[-1] == (
         "Most claims are undecided. Of 24 claims in 8 such traces, profile everyday decides 24, "
-        "nine-way 0: try --profile everyday."
+        f"nine-way 0: try --profile everyday. everyday: {builtin().about['everyday']}."
     )
     assert "--profile" not in first.stdout
     taken = run("audit", path, "--jobs", "1", "--profile", "everyday")

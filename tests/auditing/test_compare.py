@@ -260,3 +260,29 @@ def test_audits_with_odd_values_are_compared_or_refused(tmp_path: Path) -> None:
         result = run("compare", first, write(tmp_path / "b", wrong), "--report", tmp_path / "r")
         assert result.exit_code == 2
         assert "profile.determinacy: Input should be" in result.stderr
+
+
+@pytest.mark.parametrize("bare", ["first", "second"])
+def test_traces_are_no_audits(bare: str, files: tuple[Path, Path], tmp_path: Path) -> None:
+    traces = tmp_path / "traces.jsonl"
+    traces.write_text(
+        '{"id": "a", "scene": "A is left of B.", "response": "B is right of A."}\n' * 9
+    )
+    result = run("compare", *((traces, files[1]) if bare == "first" else (files[0], traces)))
+    assert result.exit_code == 2
+    assert result.stderr.splitlines() == [
+        f"Error: {traces}:1: not an audit; run `symbouq audit {traces} --out audits.jsonl`, and "
+        "compare what that writes"
+    ]
+
+
+def test_plain_text_is_told_how_to_be_a_trace(tmp_path: Path) -> None:
+    text = tmp_path / "pasted.txt"
+    text.write_text("The lamp is left of the sofa.\nThe sofa is right of the lamp.\n" * 30)
+    for command in ("audit", "explain"):
+        told = [line for line in run(command, text).stderr.splitlines() if "plain text" in line]
+        assert len(told) <= 2
+        assert (
+            '{"scene": "A is left of B.", "question": "", "response": "B is right of A."}'
+            in told[0]
+        )

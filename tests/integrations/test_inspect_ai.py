@@ -122,6 +122,38 @@ def test_scene_and_question_may_stand_in_the_input(tmp_path: Path) -> None:
     assert score.value["process"] == 1.0
 
 
+@pytest.mark.parametrize(
+    ("target", "outcome"),
+    [
+        (["above"], 1.0),
+        (["below", "above"], 1.0),
+        (["above", "below"], 1.0),
+        (["left", "below"], 0.0),
+        (["", "above"], 1.0),
+    ],
+)
+def test_any_of_several_targets_will_do(tmp_path: Path, target: list[str], outcome: float) -> None:
+    metadata = {"scene": YARD["scene"], "question": YARD["question"], "answer_space": NINE}
+    sample = Sample("?", target=target, metadata=metadata)
+    score = scored(tmp_path, sample, "The barn is above the well. Answer: above")
+    assert score.value["outcome"] == outcome
+
+
+def test_an_answer_of_several_labels_needs_them_all(tmp_path: Path) -> None:
+    both = {
+        "id": "both",
+        "scene": "The cup is above the jug. The cup is left of the jug.",
+        "question": "Where is the cup relative to the jug?",
+        "answer": ["above", "left"],
+        "answer_space": ["above", "below", "left", "right"],
+        "profile": "half-plane",
+    }
+    file = file_of(tmp_path, both, both | {"id": "one"})
+    log = run(stepgame(file), tmp_path, "Answer: above, left", "Answer: above")
+    values = [sample.scores["audit"].value["outcome"] for sample in log.samples or []]  # type: ignore[index]
+    assert values == [1.0, 0.0]
+
+
 def test_a_profile_is_named(tmp_path: Path) -> None:
     metadata = {"scene": ["NTPP(x,y).", "DC(y,z)."], "question": "How are x and z related?"}
     score = scored(tmp_path, Sample("?", metadata=metadata), "DC(x,z).", profile="rcc8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -15,6 +17,8 @@ from helpers.processes import PATIENCE
 from mcp import Client, StdioServerParameters
 
 from symbouq.integrations.mcp import server
+from symbouq.integrations.service import Service
+from symbouq.ontology.library import builtin
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the host's own
 
@@ -44,6 +48,53 @@ def test_tools_are_described() -> None:
     assert "claims" in tools["audit"].output_schema["properties"]
 
 
+def test_tools_only_read_and_name_the_profiles() -> None:
+    for tool in asked(lambda client: client.list_tools()).tools:
+        assert tool.annotations.read_only_hint is True
+        given = tool.input_schema["properties"]["profile"]
+        (names,) = (one["enum"] for one in given["anyOf"] if one["type"] == "string")
+        assert [name.replace("-", "_") for name in names] == builtin().profiles
+        advised = set(re.findall("`([a-z0-9-]+)`", given["description"]))
+        assert {"everyday", "nine-way", "rcc8"} <= advised <= set(names)
+    fixed = server("half_plane", timeout=PATIENCE)
+    (tool, *_) = asked(lambda client: client.list_tools(), fixed).tools
+    assert tool.input_schema["properties"]["profile"]["anyOf"][0]["enum"] == ["half-plane"]
+
+
+@pytest.mark.parametrize(
+    "profile", ["nine-way", "half-plane", "everyday", "spartun", "rcc8", "cdc"]
+)
+@pytest.mark.parametrize(
+    ("scene", "pair", "certain"),
+    [
+        (SCENE, ("lamp", "door"), {"nine-way": "to the upper left of"}),
+        (
+            "The ball is inside the box. The box is inside the room.",
+            ("ball", "room"),
+            {"rcc8": "part of", "cdc": "within the bounding box of", "": "inside"},
+        ),
+        ("The cup is not in the box.", ("cup", "box"), {}),
+    ],
+)
+def test_relations_are_told_in_a_dozen_words_of_the_profile(
+    profile: str, scene: str, pair: tuple[str, str], certain: dict[str, str]
+) -> None:
+    found = called(
+        "relations_between", scene=scene, subject=pair[0], object=pair[1], profile=profile
+    )
+    if found.is_error:  # in a profile that does not read such scenes
+        assert profile in ("rcc8", "cdc", "spartun") and "not in the scene" in found.content[0].text
+        return
+    text, given = found.content[0].text, found.structured_content
+    assert "_" not in text
+    assert len(given["possible"]) <= 12 and set(given["certain"]) <= set(given["possible"])
+    assert text.startswith(f"certain: {certain.get(profile, certain.get('', ''))}")
+    every = Service(timeout=None).relations_between(scene, *pair, profile)
+    assert set(given["certain"]) <= set(every["certain"])
+    assert set(given["possible"]) <= set(every["possible"])
+    assert bool(given["certain"]) == bool(every["certain"])
+
+
 def test_an_audit_is_told_in_words_and_as_a_record() -> None:
     claims = ["The desk is below the lamp.", "The lamp is right of the door."]
     found = called("audit", scene=SCENE, claims=claims, question="Where is the lamp?")
@@ -63,7 +114,7 @@ def test_relations_answers_and_explanations() -> None:
         "relations_between", scene=SCENE, subject="lamp", object="door", profile="nine-way"
     )
     assert found.structured_content["certain"] == ["upper_left"]
-    assert found.content[0].text.startswith("certain: upper_left; possible: ")
+    assert found.content[0].text.startswith("certain: to the upper left of; possible: ")
     against = called(
         "relations_between", scene="A is above B. B is above A.", subject="A", object="B"
     )
@@ -120,3 +171,18 @@ def test_the_command_serves_standard_input_and_output() -> None:
         command,
     )
     assert found.structured_content["scene"]["feasible"] is True
+
+
+@pytest.mark.slow
+def test_the_command_serves_http() -> None:
+    code = "from symbouq_cli.main import main; main()"
+    command = [sys.executable, "-c", code, "mcp", "--http", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            address = next(line for line in process.stderr if "http://" in line).split()[-1]
+            given = {"scene": SCENE, "claims": ["The lamp is left."]}
+            found = asked(lambda client: client.call_tool("audit", given), address)
+            assert found.structured_content["scene"]["feasible"] is True
+        finally:
+            process.terminate()

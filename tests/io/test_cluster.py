@@ -16,7 +16,7 @@ from symbouq_cli.main import main
 
 from symbouq.auditing.jobs import auditing
 from symbouq.auditing.summary import Summary
-from symbouq.errors import SymboUQError
+from symbouq.errors import SymboUQError, install_command
 from symbouq.io import cluster
 from symbouq.io.shards import shard_name
 from symbouq.io.stream import Job, Outcome, Work, process
@@ -91,7 +91,7 @@ def test_without_ray_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.Monk
     (tmp_path / "in.jsonl").write_bytes(lines(0, 1))
     result = run("audit", str(tmp_path / "in.jsonl"), "--engine", "ray")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "pip install 'symbouq[ray]'" in result.stderr
+    assert install_command("ray") in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ pytest.importorskip("pyarrow", reason="the extra `formats` is not installed")
 
 import pyarrow.parquet as pq
 
+from symbouq.errors import install_command
 from symbouq.io import tabular
 from symbouq.io.output import RecordFile
 from symbouq.io.stream import Line, read_lines
@@ -140,7 +141,7 @@ def test_without_pyarrow_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     result = run("audit", EXAMPLES, "--out", str(tmp_path / "a.parquet"))
     assert result.exit_code == 2
-    assert "pip install 'symbouq[formats]'" in result.stderr
+    assert install_command("formats") in result.stderr
     assert not (tmp_path / "a.parquet").exists()
 
 

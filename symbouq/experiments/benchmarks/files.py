@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from symbouq.errors import RecordError
+from symbouq.errors import RecordError, install_command
 from symbouq.experiments.benchmarks.items import BenchmarkError
 from symbouq.io.adapters import limits
 from symbouq.io.adapters.inputs import opened, spelled
@@ -148,7 +148,7 @@ def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
     except ImportError as error:
         raise BenchmarkError(
             f"{name} is no file or folder here; to load it from the Hugging Face hub, install the "
-            f"`datasets` library: pip install 'symbouq[{EXTRA}]'"
+            f"`datasets` library: {install_command(EXTRA)}"
         ) from error
     dataset, _, configuration = name.removeprefix("hf:").partition(":")
     try:

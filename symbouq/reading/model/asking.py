@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from symbouq.io.chat import Answer, Asker, Message, UnansweredError, json_objects
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.dialogue import ModelRequest
+from symbouq.reading.model.schema import reply_schema
 from symbouq.records.reading import Reply
 
 _AGAIN = (
@@ -45,7 +46,7 @@ def asked(
         {"role": "system", "content": instructions},
         {"role": "user", "content": request.message},
     ]
-    schema = request.schema(ontology)
+    schema = reply_schema(ontology)
     for last in (False, True):
         answer = asker.ask(messages, schema, most, sample)
         spend(answer)

@@ -14,26 +14,28 @@ import re
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from symbouq.ontology.tables import Ontology
-from symbouq.reading.model.schema import reply_schema
+from symbouq.reading.model.schema import EARLIER
 from symbouq.reading.segments import Role, segmented
 from symbouq.reading.syntax.cutting import spans
-from symbouq.records.reading import Reply, SentenceReading, ThingMention
+from symbouq.records.reading import Reply, SentenceReading, ThingMention, UnexpressedReading
 
 AT_ONCE = 24
 """Most sentences of one request."""
 _BEFORE = 2
 """How many sentences a request shows of what came before."""
+_SUFFIXED = re.compile(r"(.*?)((?: \((?:earlier|ahead)\))?)", re.DOTALL)
+"""A name, and what tells where a thing was, and what is ahead of it, from the thing."""
 _CALLED = 4
 """How many of the words that mention a thing a request shows."""
-_NEW = 40
-"""Most things that are new in one request."""
 
 
 def message(
-    sentences: Mapping[str, str], things: Mapping[str, Sequence[str]], before: Sequence[str] = ()
+    sentences: Mapping[str, str],
+    things: Mapping[str, Sequence[str]],
+    before: Sequence[str] = (),
+    headings: Mapping[str, str] | None = None,
 ) -> str:
     """The message that a model reads: JSON, from which no text can break out.
 
@@ -41,8 +43,10 @@ def message(
         sentences: Label to sentence.
         things: Id to the words that mention a thing that is known.
         before: Sentences that came just before.
+        headings: Id of a thing to the direction that it faces.
     """
     given: dict[str, object] = {"things": dict(things)} if things else {}
+    given |= {"headings": dict(headings)} if headings else {}
     given |= {"before": list(before)} if before else {}
     return json.dumps({**given, "sentences": dict(sentences)}, ensure_ascii=False)
 
@@ -56,30 +60,25 @@ class ModelRequest:
         sentences: Label to text.
         things: Id to the words that mention each thing that is known.
         before: What came just before, in the same part.
+        headings: Id of a thing to the direction that it faces by what was read before.
     """
 
     part: Literal["scene", "claims"]
     sentences: Mapping[str, str]
     things: Mapping[str, Sequence[str]] = field(default_factory=dict)
     before: Sequence[str] = ()
+    headings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def message(self) -> str:
         """The message that the model reads."""
-        return message(self.sentences, self.things, self.before)
+        return message(self.sentences, self.things, self.before, self.headings)
 
     @property
     def text(self) -> str:
         """SHA-256 of what is asked, in hexadecimal digits."""
         asked = [self.part, self.message]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-
-    def schema(self, ontology: Ontology) -> dict[str, Any]:
-        """JSON Schema of a reply."""
-        numbers = [int(thing[1:]) for thing in self.things if thing[1:].isdecimal()]
-        last = max(numbers, default=0)
-        new = [f"t{n}" for n in range(last + 1, last + 1 + _NEW)]
-        return reply_schema(ontology, self.sentences, list(self.things), new)
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,8 @@ def dialogue(
         for first in range(0, len(labels), AT_ONCE):
             asked = {label: labelled[label] for label in labels[first : first + AT_ONCE]}
             known = {thing: words[:_CALLED] for thing, words in names.said.items() if words}
-            request = ModelRequest(part, asked, known, before)  # type: ignore[arg-type]
+            faced = {t: way for t, way in names.headings.items() if t in known}
+            request = ModelRequest(part, asked, known, before, faced)  # type: ignore[arg-type]
             given = yield request
             names.take(given[0].sentences, asked)
             before = list(asked.values())[-_BEFORE:]
@@ -186,7 +186,10 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     by_words = names.by_words(sentence, text)
 
     def in_trace(thing: str) -> str:
-        return by_words.get(thing, f"{thing} of {label}")
+        if not thing:
+            return ""
+        id_ = moved(thing)
+        return by_words.get(id_, f"{id_} of {label}") + thing.removeprefix(id_)
 
     relations = [
         relation.model_copy(
@@ -200,7 +203,13 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
         for relation in sentence.relations
     ]
     things = [m.model_copy(update={"id": in_trace(m.id)}) for m in sentence.things]
+    places = [
+        place.model_copy(update={"thing": in_trace(place.thing), "of": in_trace(place.of)})
+        for place in sentence.places
+    ]
+    headings = [h.model_copy(update={"thing": in_trace(h.thing)}) for h in sentence.headings]
     placed = {"sentence": label, "things": things, "relations": relations}
+    placed |= {"places": places, "headings": headings}
     return Reply(
         sentences=[sentence.model_copy(update=placed)],
         asks=[in_trace(thing) for thing in reply.asks],
@@ -218,6 +227,7 @@ class Names:
     Attributes:
         of: Id to name: the first words that mention the thing alone, without an article.
         said: Id to the words that mention the thing, each once, in order.
+        headings: Id to the direction that the thing faces, as was said last.
     """
 
     def __init__(self, pronouns: Collection[str], articles: Iterable[str]) -> None:
@@ -225,6 +235,7 @@ class Names:
         self._article = re.compile(rf"(?:{'|'.join(map(re.escape, articles))})\s+", re.IGNORECASE)
         self.of: dict[str, str] = {}
         self.said: dict[str, list[str]] = {}
+        self.headings: dict[str, str] = {}
 
     def take(self, sentences: Iterable[SentenceReading], texts: Mapping[str, str]) -> None:
         """Takes note of the things that some sentences mention."""
@@ -238,9 +249,28 @@ class Names:
                     said.append(words)
             for thing, words in self._own(sentence, text):
                 own.setdefault(thing, words)
+            self.headings |= {heading.thing: heading.direction for heading in sentence.headings}
         for thing, said in self.said.items():
             if said and thing not in self.of:
                 self.of[thing] = self._name(thing, own.get(thing, said[0]), thing in own)
+
+    def name(self, thing: str) -> str | None:
+        """What a thing is called, or the place where it was before it moved; None if unknown."""
+        called = self.of.get(moved(thing))
+        return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
+
+    def here(self, name: str) -> str:
+        """What the thing is called here that another reader calls so; empty where that may be
+        several things.
+        """
+        base, suffix = _SUFFIXED.fullmatch(name).groups()  # type: ignore[union-attr]
+        plain = self.plain(base)
+        found = {
+            thing
+            for thing, said in self.said.items()
+            if thing in self.of and plain in (self.of[thing].lower(), *map(self.plain, said))
+        }
+        return "" if len(found) > 1 else (self.of[found.pop()] if found else base) + suffix
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
         """Id to plain words of the things of a sentence that have words of their own."""
@@ -267,7 +297,12 @@ class Names:
         return name if own and name.lower() not in taken else f"{name} ({thing})"
 
 
-def words_of(mention: ThingMention, text: str) -> str:
+def moved(thing: str) -> str:
+    """The id of a thing, also of where it was before it moved."""
+    return thing.removesuffix(EARLIER)
+
+
+def words_of(mention: ThingMention | UnexpressedReading, text: str) -> str:
     """The words of a mention as they stand in its sentence; empty where they do not."""
     span = span_of(mention.words, text)
     return text[slice(*span)] if span else ""

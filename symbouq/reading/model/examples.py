@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from symbouq.ontology.specs import ExpectedReading, Spec
-from symbouq.reading.model.dialogue import AT_ONCE, TraceTexts
+from symbouq.reading.model.dialogue import AT_ONCE, TraceTexts, moved
 from symbouq.records.reading import (
     RelationReading,
     Reply,
     SentenceReading,
     ThingMention,
-    UnexpressedReading,
 )
 
 
@@ -25,19 +26,34 @@ def example(spec: Spec) -> tuple[dict[str, str], Reply]:
     ids: dict[str, str] = {}
     texts = {f"S{n}": sentence.text for n, sentence in enumerate(spec.reads, start=1)}
     read = [
-        SentenceReading(
-            sentence=label,
-            things=list(_mentions(sentence.text, sentence.says, ids)),
-            relations=[_relation(said, ids) for said in sentence.says if said.relation],
-            unexpressed=[
-                UnexpressedReading.model_validate({"words": said.words, "reason": said.stance})
-                for said in sentence.says
-                if not said.relation
-            ],
+        SentenceReading.model_validate(
+            {
+                "sentence": label,
+                "things": list(_mentions(sentence.text, sentence.says, ids)),
+                **_parts(sentence.says, ids),
+            }
         )
         for label, sentence in zip(texts, spec.reads, strict=True)
     ]
     return texts, Reply(sentences=read)
+
+
+def _parts(says: Iterable[ExpectedReading], ids: Mapping[str, str]) -> dict[str, list[Any]]:
+    """What a sentence says, by fields of its reading."""
+    parts: dict[str, list[Any]] = defaultdict(list)
+    for said in says:
+        words, things = said.words, [_id(thing.name, ids) for thing in said.things]
+        if not said.relation:
+            parts["unexpressed"].append({"words": words, "reason": said.stance})
+        elif said.stance == "place":
+            place = {"words": words, "thing": things[0], "scale": said.relation}
+            parts["places"].append({**place, "number": int(said.amount)})
+        elif said.stance == "heading":
+            way = {"words": words, "thing": things[0], "direction": said.relation}
+            parts["headings"].append(way)
+        else:
+            parts["relations"].append(_relation(said, things))
+    return parts
 
 
 def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
@@ -61,15 +77,21 @@ def _mentions(
     seen: dict[tuple[str, str], None] = {}
     for said in says:
         for thing in said.things:
-            key = ids.setdefault(thing.name, f"t{len(ids) + 1}")
-            words = re.search(rf"(?:\b(?:the|an?) )?\b{re.escape(thing.words)}\b", text, re.I)
-            if words is not None:
-                seen.setdefault((key, words.group()))
+            key = ids.setdefault(moved(thing.name), f"t{len(ids) + 1}")
+            words = moved(thing.words)
+            found = re.search(rf"(?:\b(?:the|an?) )?\b{re.escape(words)}\b", text, re.I)
+            if found is not None:
+                seen.setdefault((key, found.group()))
     return [ThingMention(id=key, words=words) for key, words in seen]
 
 
-def _relation(said: ExpectedReading, ids: dict[str, str]) -> RelationReading:
-    subject, *objects = (ids[thing.name] for thing in said.things)
+def _id(name: str, ids: Mapping[str, str]) -> str:
+    """The id of a thing by its name, also of where it was before it moved."""
+    return ids[moved(name)] + name.removeprefix(moved(name))
+
+
+def _relation(said: ExpectedReading, things: Sequence[str]) -> RelationReading:
+    subject, *objects = things
     return RelationReading.model_validate(
         {
             "words": said.words,
@@ -78,6 +100,7 @@ def _relation(said: ExpectedReading, ids: dict[str, str]) -> RelationReading:
             "subject": subject,
             "relation": said.relation,
             "object": objects[0] if len(objects) == 1 else objects,
+            "amount": said.amount,
         }
     )
 

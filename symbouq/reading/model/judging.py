@@ -6,14 +6,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import combinations
 
+from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.force import SUPPOSED, asks, forces_of
-from symbouq.reading.model.dialogue import span_of, words_of
-from symbouq.records.reading import RelationReading, Reply, SentenceReading
+from symbouq.reading.model.dialogue import moved, span_of, words_of
+from symbouq.reading.model.schema import directions, scales
+from symbouq.reading.syntax.amounts import Amount, Amounts
+from symbouq.records.reading import (
+    HeadingReading,
+    PlaceReading,
+    RelationReading,
+    Reply,
+    SentenceReading,
+)
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
 """Confidence of a relation that the parser-based reader reads as well, that every sample has, of
@@ -26,9 +36,14 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
 _LISTED = re.compile(r"\s*(?:[-*#>•+]+\s*)*(?:(?:step|claim)?\s*\(?\d+[.):]\s+)?", re.IGNORECASE)
 _OCLOCK = re.compile(r"\d+\s*o\W?\s*clock", re.IGNORECASE)
+_AMOUNT_WORD = re.compile(r"\d[\d.,/]*|[^\W\d_]+|[^\w\s]")
+_JUDGED_BY_A_PART = ("number", "no-relation")
+"""Reasons of words that are left over for which what is read beside them is said nevertheless."""
 
 Said = tuple[str, str, tuple[str, str, str]]
-"""Stance, polarity and relation of a reading, the same for a relation and its converse."""
+"""Stance, polarity and relation of a reading, the same for a relation and its converse; of a place
+and a heading, what it is in place of the stance.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,8 @@ class JudgedRelation:
         objects: Ids of the things that it is placed by.
         span: Where the words that say it stand.
         confidence: How sure it is, in (0, 1].
+        offset: By how much further the subject is, axis by axis.
+        unit: The unit of that.
     """
 
     stance: str
@@ -52,6 +69,35 @@ class JudgedRelation:
     objects: tuple[str, ...]
     span: tuple[int, int]
     confidence: float
+    offset: Offset = ()
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class JudgedPlace:
+    """What is said of one thing alone: a place on a scale, or a direction that it faces.
+
+    Attributes:
+        thing: Id of the thing.
+        scale: The scale; the direction of a heading.
+        number: The number of the place; None of a heading.
+        of: Id of what the places belong to; empty where nothing says.
+        span: Where the words that say it stand.
+        confidence: How sure it is, in (0, 1].
+    """
+
+    thing: str
+    scale: str
+    number: int | None
+    of: str
+    span: tuple[int, int]
+    confidence: float = ONCE
+
+    @property
+    def said(self) -> Said:
+        """What it says."""
+        kind = "faces" if self.number is None else "place"
+        return kind, self.of, (self.thing, self.scale, str(self.number))
 
 
 @dataclass(frozen=True)
@@ -61,16 +107,24 @@ class JudgedSentence:
     Attributes:
         read: Whether the reply has it.
         relations: The relations that can be used.
-        faults: What of the reply cannot be, a message each.
+        places: The places and headings that can be.
+        count: How many of its counted relations hold, at least and at most; none where it has none.
+        faults: What of the reply cannot be used, a message each.
+        rest: Words about places of which nothing is read.
         in_part: Whether some of what it says of places is in no relation.
-        past_number: Whether it has a number that is read past.
+        number: A number that is read past; empty where there is none.
+        bearing: Whether what is read of it holds if the sentence does, whatever the rest says.
     """
 
     read: bool = False
     relations: tuple[JudgedRelation, ...] = ()
+    places: tuple[JudgedPlace, ...] = ()
+    count: tuple[int, ...] = ()
     faults: tuple[str, ...] = ()
+    rest: tuple[str, ...] = ()
     in_part: bool = False
-    past_number: bool = False
+    number: str = ""
+    bearing: bool = True
 
 
 def judged(
@@ -83,19 +137,27 @@ def judged(
         texts: The sentences.
         replies: The replies to each request; the first sample of each is judged by the others.
     """
+    heights = ontology.wording.upright_as if uses_compass(ontology, texts) else {}
     every = [sentence for given in replies for sentence in given[0].sentences]
     things = {mention.id for sentence in every for mention in sentence.things}
     found = dict.fromkeys(texts, JudgedSentence())
     known: set[str] = set()
     for first, *others in replies:
-        says = [_said_by(ontology, first, other, texts, known) for other in others]
+        says = [_said_by(ontology, first, other, texts, known, heights) for other in others]
         for sentence in first.sentences:
             label = sentence.sentence
             if label in found:
-                standing = _standing(ontology, sentence, texts[label], things)
+                standing = _standing(ontology, sentence, texts[label], things, heights)
                 found[label] = _sure(ontology, standing, says)
             known.update(mention.id for mention in sentence.things)
     return found
+
+
+def uses_compass(ontology: Ontology, texts: Mapping[str, str]) -> bool:
+    """Whether a scene tells where things are by the compass."""
+    scene = " ".join(text for label, text in texts.items() if label.startswith("S"))
+    compass = ontology.wording.lexeme.get("compass", frozenset())
+    return not compass.isdisjoint(_WORD.findall(scene.lower()))
 
 
 def _sure(
@@ -105,11 +167,23 @@ def _sure(
     relations = [replace(r, confidence=_confidence(ontology, r, says)) for r in sentence.relations]
     clashing = _clashing(ontology, relations)
     sure = (replace(r, confidence=DOUBTED) if n in clashing else r for n, r in enumerate(relations))
-    return replace(sentence, relations=tuple(sure))
+    places = (
+        replace(p, confidence=REPEATED if all(p.said in sample for sample in says) else DOUBTED)
+        for p in sentence.places
+    )
+    return replace(
+        sentence,
+        relations=tuple(sure),
+        places=tuple(places) if says else sentence.places,
+    )
 
 
 def _standing(
-    ontology: Ontology, sentence: SentenceReading, text: str, things: Collection[str]
+    ontology: Ontology,
+    sentence: SentenceReading,
+    text: str,
+    things: Collection[str],
+    heights: Mapping[str, str],
 ) -> JudgedSentence:
     """A sentence with what of its reading stands in it, is known and is of things."""
     faults = [
@@ -119,27 +193,95 @@ def _standing(
     ]
     absent = {mention.id for mention in sentence.things if not words_of(mention, text)}
     absent -= {mention.id for mention in sentence.things if words_of(mention, text)}
+    rest = [words_of(each, text) or str(each.words) for each in sentence.unexpressed]
+
+    def stands(words: object, span: tuple[int, int], *of: str) -> bool:
+        """Whether something that is read stands there, and is of things that do."""
+        of = tuple(moved(thing) for thing in of)
+        if span == (0, 0):
+            faults.append(f"{words!r} is read, and does not stand there")
+        elif not things_there.issuperset(of):
+            faults.append(f"{words!r} is read of what is no thing of the trace")
+        else:
+            return absent.isdisjoint(of)
+        return False
+
+    things_there = set(things)
     relations: list[JudgedRelation] = []
     for reading in sentence.relations:
-        relation = _relation(ontology, reading, sentence, text)
+        relation = _relation(ontology, reading, sentence, text, heights)
         if relation is None:
             faults.append(f"{reading.relation!r} is no relation of the profile of so many things")
-        elif relation.span == (0, 0):
-            faults.append(f"{reading.words!r} is read, and does not stand there")
-        elif not {relation.subject, *relation.objects}.issubset(things):
-            faults.append(f"{reading.words!r} is read of what is no thing of the trace")
-        elif absent.isdisjoint((relation.subject, *relation.objects)):
-            relations.append(relation)
-    in_part = bool(sentence.unexpressed or faults)
-    past_number = _has_number(ontology, sentence, text)
-    return JudgedSentence(True, tuple(relations), tuple(faults), in_part, past_number)
+        elif stands(reading.words, relation.span, relation.subject, *relation.objects):
+            if reading.amount and (relation.denied or not relation.offset):
+                rest.append(reading.amount)
+            if not (reading.amount and relation.denied):
+                relations.append(relation)
+    places: list[JudgedPlace] = []
+    for place in _of_one(sentence):
+        found = _place(ontology, place, text)
+        if found is None:
+            faults.append(f"{place.words!r} is read by no scale or direction of the profile")
+        elif stands(place.words, found.span, *filter(None, (found.thing, found.of))):
+            places.append(found)
+    number = _number(ontology, sentence, text)
+    reasons = {each.reason for each in sentence.unexpressed}
+    declared = bool(rest) or "number" in reasons
+    return JudgedSentence(
+        True,
+        tuple(relations),
+        tuple(places),
+        tuple(sentence.count),
+        tuple(faults),
+        tuple(dict.fromkeys(rest)),
+        bool(sentence.unexpressed or rest or faults),
+        number,
+        reasons <= {*_JUDGED_BY_A_PART} and (declared or not number),
+    )
+
+
+def _of_one(sentence: SentenceReading) -> list[PlaceReading | HeadingReading]:
+    """What a sentence says of one thing alone."""
+    return [*sentence.places, *sentence.headings]
+
+
+def _place(
+    ontology: Ontology, reading: PlaceReading | HeadingReading, text: str
+) -> JudgedPlace | None:
+    """A place or a heading; None where the ontology has no such scale or direction."""
+    span = span_of(reading.words, text) or (0, 0)
+    if isinstance(reading, HeadingReading):
+        known = reading.direction in directions(ontology)
+        return JudgedPlace(reading.thing, reading.direction, None, "", span) if known else None
+    if reading.scale not in scales(ontology):
+        return None
+    return JudgedPlace(reading.thing, reading.scale, reading.number, reading.of, span)
+
+
+def _offset(ontology: Ontology, reading: RelationReading, relation: str) -> tuple[Offset, str]:
+    """By how much a relation holds, and the unit of that, as the amount is read in any text;
+    nothing where it is not exact or the relation goes in no single direction.
+    """
+    amounts = amounts_of(ontology)
+    words = _AMOUNT_WORD.findall(reading.amount.lower())
+    numbers = (n for n, word in enumerate(words) if amounts.counts(word) or word in ("a", "an"))
+    for first in range(next(numbers, 0) + 1):
+        found: tuple[Amount, ...] = amounts.of(words[first:], words[:first])
+        if found:
+            return amounts.offset(relation, [a._replace(relation=relation) for a in found])
+    return (), ""
 
 
 def _relation(
-    ontology: Ontology, reading: RelationReading, sentence: SentenceReading, text: str
+    ontology: Ontology,
+    reading: RelationReading,
+    sentence: SentenceReading,
+    text: str,
+    heights: Mapping[str, str],
 ) -> JudgedRelation | None:
     """A relation as the ontology names it, with the stance that its words allow; None where the
-    ontology has none of the name and arity.
+    ontology has none of the name and arity. In a text that uses the compass, what is said to be
+    above a thing in words of height is not north of it.
     """
     try:
         name = ontology.canonical(reading.relation)
@@ -149,11 +291,33 @@ def _relation(
     if (len(objects) > 1) != (name in ontology.lexicon.grouped):
         return None
     span = span_of(reading.words, text) or (0, 0)
+    if name in heights and _of_height(ontology, text[slice(*span)].lower()):
+        name = heights[name]
     stance = _stance(ontology, reading, sentence, text, span)
     denied = reading.polarity == "denied"
-    if stance == "impossible" and not denied and forces_of(ontology).denies_plainly(text):
+    named = [mention.words for mention in sentence.things]
+    if (
+        stance == "impossible"
+        and not denied
+        and not forces_of(ontology).modal(_without(text, named))
+    ):
         stance, denied = "asserted", True
-    return JudgedRelation(stance, denied, reading.subject, name, objects, span, ONCE)
+    offset, unit = _offset(ontology, reading, name) if reading.amount else ((), "")
+    subject = reading.subject
+    return JudgedRelation(stance, denied, subject, name, objects, span, ONCE, offset, unit)
+
+
+def _of_height(ontology: Ontology, words: str) -> bool:
+    """Whether words are of height: "above", not "north of" nor "ahead of", for who faces north."""
+    phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
+    found = _WORD.findall(words)
+    parts = (" ".join(found[n:m]) for n in range(len(found)) for m in range(n + 1, len(found) + 1))
+    if not ontology.wording.lexeme.get("compass", frozenset()).isdisjoint(found):
+        return False
+    said = {phrases[part] for part in parts if part in phrases}
+    for of in ontology.wording.expression.values():
+        said |= {of[word] for word in found if word in of}
+    return not said.isdisjoint({*heights, *heights.values()})
 
 
 def _stance(
@@ -176,27 +340,38 @@ def _stance(
     return forces.unstated(text, span, [span for span in named if span]) or reading.stance
 
 
-def _has_number(ontology: Ontology, sentence: SentenceReading, text: str) -> bool:
-    """Whether a sentence has a number that is no part of what it calls a thing."""
-    rest = text
-    for mention in sentence.things:
-        # Each mention is of one place, the first where nothing is blanked yet.
-        if span := span_of(mention.words, rest):
-            rest = f"{rest[: span[0]]}{' ' * (span[1] - span[0])}{rest[span[1] :]}"
+def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
+    """A number of a sentence that is part of nothing that is read of it; empty if it has none."""
+    amounts = [relation.amount for relation in sentence.relations if relation.amount]
+    of_places = [place.words for place in sentence.places]
+    rest = _without(text, [*(m.words for m in sentence.things), *amounts, *of_places])
     rest = _OCLOCK.sub(" ", _LISTED.sub(" ", rest, count=1))
     numerals = ontology.lexicon.numeral
-    return bool(_NUMBER.search(rest)) or any(
-        numerals.get(word, 1) > 1 for word in _WORD.findall(rest.lower())
-    )
+    figures = (number for number in _NUMBER.findall(rest) if number not in map(str, sentence.count))
+    words = (word for word in _WORD.findall(rest.lower()) if numerals.get(word, 1) > 1)
+    words = (word for word in words if numerals[word] not in sentence.count)
+    return next(figures, "") or next(words, "")
+
+
+def _without(text: str, parts: Iterable[str | Sequence[int]]) -> str:
+    """A text with blanks for some of its words."""
+    for words in parts:
+        # Each mention is of one place, the first where nothing is blanked yet.
+        if span := span_of(words, text):
+            text = f"{text[: span[0]]}{' ' * (span[1] - span[0])}{text[span[1] :]}"
+    return text
 
 
 def _said(ontology: Ontology, relation: JudgedRelation) -> Said:
     """What a relation says, its things in alphabetical order where it has a converse."""
     stance = "denied" if relation.denied else "affirmed"
     u, r, v = relation.subject, relation.relation, " ".join(sorted(relation.objects))
-    mirror = ontology.relations.mirror
-    triple = (v, mirror[r], u) if u > v and r in mirror else (u, r, v)
-    return relation.stance, stance, triple
+    mirror, offset = ontology.relations.mirror, relation.offset
+    if u > v and r in mirror:
+        u, r, v, offset = v, mirror[r], u, tuple(shift.turned() for shift in offset)
+    if offset:  # by another amount, it is something else
+        v = f"{v} {sorted(offset)} {relation.unit}"
+    return relation.stance, stance, (u, r, v)
 
 
 def _confidence(
@@ -244,6 +419,7 @@ def _said_by(
     other: Reply,
     texts: Mapping[str, str],
     known: Collection[str],
+    heights: Mapping[str, str],
 ) -> set[Said]:
     """What another sample says of the things of the first one. In which of its sentences does not
     matter: that is a matter of taste.
@@ -254,21 +430,40 @@ def _said_by(
         other: The other one.
         texts: The sentences.
         known: Ids of the things that both were told.
+        heights: Relations to those of height, where the text tells these from north and south.
     """
     same = _same_things(first, other, texts)
     said: set[Said] = set()
     for sentence in other.sentences:
         for reading in sentence.relations:
             text = texts.get(sentence.sentence, "")
-            relation = _relation(ontology, reading, sentence, text)
+            relation = _relation(ontology, reading, sentence, text, heights)
             if relation is None:
                 continue
             subject, *objects = (
-                thing if thing in known else same.get(thing, thing)
+                thing if moved(thing) in known else _alike(thing, same)
                 for thing in (relation.subject, *relation.objects)
             )
             said.add(_said(ontology, replace(relation, subject=subject, objects=tuple(objects))))
+        for place in _of_one(sentence):
+            found = _place(ontology, place, texts.get(sentence.sentence, ""))
+            if found is not None:
+                ends = found.thing, found.of
+                thing, of = (x if moved(x) in known else _alike(x, same) for x in ends)
+                said.add(replace(found, thing=thing, of=of).said)
     return said
+
+
+def _alike(thing: str, same: Mapping[str, str]) -> str:
+    """The thing of the first sample that one of another sample is."""
+    id_ = moved(thing)
+    return same.get(id_, id_) + thing.removeprefix(id_)
+
+
+@lru_cache(maxsize=64)
+def amounts_of(ontology: Ontology) -> Amounts:
+    """What amounts say under the units of a profile."""
+    return Amounts(ontology)
 
 
 def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:

@@ -4,53 +4,54 @@ wordings and axioms.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from symbouq.ontology.source import QUERIED
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.model.schema import offered
 
 _SEPARATE = (("low", "high"), ("point", "point"))
 """Ends of subject and object between which a distance keeps the two apart."""
 
 
 def relation_meanings(ontology: Ontology) -> Iterator[str]:
-    """A line for each family of relations, and one for each of its relations: its name, how it is
-    worded, how it places the subject on each axis, and what it is to other relations.
+    """A line for each relation that a model is offered, a converse with its own: its name, how
+    it is worded, and how it places the subject on each axis.
     """
-    families: dict[str, list[str]] = defaultdict(list)
-    for relation, family in ontology.relations.family.items():
-        families[family].append(relation)
-    places = _places(ontology)
-    for family, relations in sorted(families.items()):
-        yield f"{family}:"
-        for relation in sorted(relations):
-            yield f"- {relation}: {'; '.join(_parts(ontology, relation, places[relation]))}"
+    names = offered(ontology)
+    places, converse = _places(ontology), ontology.relations.converse
+    told: set[str] = set()
+    for relation in names:
+        other = converse.get(relation, relation)
+        pair = [relation] if other == relation or other not in names else [relation, other]
+        if relation not in told:
+            told.update(pair)
+            each = (f"{name} {_worded(ontology, name)}" for name in pair)
+            yield f"- {' / '.join(each)}{_parts(ontology, relation, places[relation])}"
 
 
 def axes(ontology: Ontology) -> list[str]:
     """Which way each axis goes, where the ontology says: `x to the right`."""
-    used = {axis for axis, _ in ontology.encoding.coordinates}
+    places = _places(ontology)
+    used = {place[0] for relation in offered(ontology) for place in places[relation].split()}
     return [f"{axis} {text}" for axis, text in ontology.tables.rows("grows") if axis in used]
 
 
-def _parts(ontology: Ontology, relation: str, places: str) -> Iterator[str]:
-    relations, lexicon = ontology.relations, ontology.lexicon
-    if worded := lexicon.wording.get(relation):
-        yield ", ".join(f'"{text}"' for text in worded)
-    if places:
-        yield places
-    if relation in lexicon.grouped:
-        yield "`object` lists the two things"
-    if relation in relations.symmetric:
-        yield "symmetric"
-    elif relation in relations.converse:
-        yield f"converse {relations.converse[relation]}"
-    implied = sorted(s for r, s in ontology.tables.rows("implies") if r == relation)
-    if implied:
-        yield f"implies {', '.join(implied)}"
-    if relation in relations.negation:
-        yield f"not: {relations.negation[relation]}"
+def _worded(ontology: Ontology, relation: str) -> str:
+    """How a relation is worded: by what no other one is, if it has that."""
+    shared = Counter(t for r in offered(ontology) for t in ontology.lexicon.wording.get(r, ()))
+    texts = ontology.lexicon.wording.get(relation, ())
+    own = [text for text in texts if shared[text] == 1]
+    return ", ".join(f'"{text}"' for text in own or texts)
+
+
+def _parts(ontology: Ontology, relation: str, places: str) -> str:
+    parts = [
+        places,
+        "`object` lists both" if relation in ontology.lexicon.grouped else "",
+    ]
+    return "".join(f"; {part}" for part in parts if part)
 
 
 def _places(ontology: Ontology) -> dict[str, str]:
@@ -67,7 +68,8 @@ def _places(ontology: Ontology) -> dict[str, str]:
                     of.add((end, other))
     placed: dict[str, str] = defaultdict(str)
     for (relation, axis), sides in sorted(bounds.items()):
-        placed[relation] += f" {axis}{_sign(sides)}"
+        sign = "=" if relation in ontology.relations.symmetric else _sign(sides)
+        placed[relation] += f" {axis}{sign}"
     return defaultdict(str, {relation: text.strip() for relation, text in placed.items()})
 
 

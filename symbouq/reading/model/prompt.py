@@ -15,12 +15,25 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.dialogue import message
 from symbouq.reading.model.examples import example, sayings
 from symbouq.reading.model.meanings import axes, relation_meanings
-from symbouq.reading.model.schema import reply_schema
+from symbouq.reading.model.schema import directions, offered, reply_schema, scales
 from symbouq.records.reading import Reply
 
 _AXES = (
     "Coordinates grow: {}. `x<` says that the subject lies at smaller x than the object, `x=` at "
-    "the same; on an axis that is not named, nothing is said."
+    "the same; converses say the opposite, and nothing is said of other axes."
+)
+_AMOUNTS = (
+    'A relation holds by an `amount` in units: "60 cm", "at least two blocks". If it is not exact '
+    '("about 60 cm") or goes in no direction, it is a `number`, unexpressed.'
+)
+_PLACES = (
+    "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number`, and "
+    "`of`, the thing to which the scale belongs, if one is told. The leftmost is `from_left` 1, "
+    "and so is seat 1 where seats are numbered from the left. Write no relations that follow from "
+    "places. Scales, with where they usually grow: {}."
+)
+_HEADINGS = (
+    "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
 )
 
 
@@ -51,13 +64,21 @@ class Prompt:
     @cached_property
     def version(self) -> str:
         """SHA-256 of instructions and schema, 16 hexadecimal digits."""
-        schema = reply_schema(self.ontology, {}, (), ())
+        schema = reply_schema(self.ontology)
         whole = json.dumps([self.instructions, schema], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
     def _lines(self) -> Iterator[str]:
         yield _task()
-        yield "The relations, by family:"
+        ontology = self.ontology
+        if ontology.wording.unit:
+            yield _AMOUNTS
+        if counted := scales(ontology):
+            grows = ontology.wording.scale
+            yield _PLACES.format(", ".join(f"{scale} ({grows[scale]})" for scale in counted))
+        if faced := directions(ontology):
+            yield _HEADINGS.format(", ".join(faced))
+        yield "\nThe relations, each with its converse:"
         if ways := axes(self.ontology):
             yield _AXES.format(", ".join(ways))
         yield from relation_meanings(self.ontology)
@@ -72,23 +93,28 @@ class Prompt:
             yield from (f'- {relation}: "{text}"' for relation, text in sorted(said.items()))
         for number, spec in enumerate(self._examples(), start=1):
             texts, reply = example(spec)
-            yield f"\nExample {number} ({spec.name}):"
+            yield f"\nExample {number}:"
             yield message(texts, {})
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
         """The tests that say what sentences read as, by relations of the profile alone."""
-        known = {*self.ontology.relations.family, ""}
+        ontology = self.ontology
+        known = {*offered(ontology), *scales(ontology), *directions(ontology), ""}
         return [
             spec
             for spec in self.tests
-            if spec.reads and all(r.relation in known for s in spec.reads for r in s.says)
+            if spec.reads
+            and all(r.relation in known for s in spec.reads for r in s.says)
+            and (ontology.wording.unit or not any(r.amount for s in spec.reads for r in s.says))
         ]
 
 
 def encoded(reply: Reply) -> str:
     """A reply as a model is to write it."""
-    return json.dumps(reply.model_dump(), ensure_ascii=False)
+    return json.dumps(
+        reply.model_dump(exclude_defaults=True), ensure_ascii=False, separators=(",", ":")
+    )
 
 
 def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:

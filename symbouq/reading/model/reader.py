@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.claims import COUNTED, MODAL, concluded
-from symbouq.reading.model.dialogue import ModelRequest, Names, TraceTexts, dialogue, together
+from symbouq.reading.model.dialogue import (
+    ModelRequest,
+    Names,
+    TraceTexts,
+    dialogue,
+    moved,
+    together,
+)
 from symbouq.reading.model.judging import (
     CONFIRMED,
     DOUBTED,
+    JudgedPlace,
     JudgedRelation,
+    JudgedSentence,
     judged,
+    uses_compass,
 )
 from symbouq.reading.segments import ending, unretracted
+from symbouq.reading.syntax.positions import Arrangement, Axes, Compared, Placed
 from symbouq.reading.text import (
     ASSERTED,
     IN_PART,
     SURE,
     Claim,
+    Count,
     ParsedTrace,
     Question,
     Statement,
@@ -33,14 +45,10 @@ _DOUBTING = 0.95
 """The least confidence of the other reader with which it doubts a relation."""
 
 _STATING = ("asserted", "necessary")
-_DENIED = "denied"
-_OPPOSITE = {
-    "asserted": _DENIED,
-    "necessary": "impossible",
-    "impossible": "necessary",
-    "possible": "unnecessary",
-}
-"""What is said of a relation by denying it in some stance."""
+_SETS = ("alternatives", COUNTED)
+_BY_A_PART = ("asserted", "necessary", "possible")
+"""Stances in which what is said of some relations is wrong where it is of fewer of them."""
+Span = tuple[int, int]
 _NONE = (0, 0)
 """How many of the relations that are denied hold."""
 
@@ -123,8 +131,8 @@ class _Reading:
         self._texts = texts
         self._labelled = texts.labelled
         self._sentences = judged(ontology, self._labelled, replies)
-        self._names = names.of
-        self._called = _called(replies, names)
+        self._names = names
+        self._places, self._numbers = arrangement_of(ontology, self._labelled), dict[str, int]()
         self._known = _mentioned(replies, ("S", "Q"))
         self._replies = [given[0] for given in replies]
         self._second = second
@@ -138,11 +146,7 @@ class _Reading:
 
     def whole(self) -> ParsedTrace:
         """The trace."""
-        scene = tuple(
-            (number, statement)
-            for number in range(1, len(self._texts.scene) + 1)
-            for statement in self._scene_statements(number)
-        )
+        scene = tuple(self._scene())
         asked = self._asked()
         claims = self._claims(asked)
         question = self._question(asked)
@@ -156,50 +160,120 @@ class _Reading:
 
     # Scene and question ------------------------------------------------------------------
 
-    def _scene_statements(self, number: int) -> Iterator[Statement]:
-        """What a sentence of the scene surely states, unless the scene takes back some of it."""
-        if self._standing[number - 1] != self._texts.scene[number - 1]:
-            self._whole = False
-            return
-        others = self._second.of_sentence(number) if self._second is not None else ()
-        sentence = self._sentences[f"S{number}"]
-        self._whole = self._whole and sentence.read and not sentence.in_part
-        for relation in self._compared(f"S{number}", others, ASSERTED):
-            if relation.stance not in (*_STATING, "impossible"):
-                self._whole = self._whole and relation.stance != "alternatives"
-                continue
-            if relation.confidence < SURE:
+    def _scene(self) -> Iterator[tuple[int, Statement]]:
+        """What the sentences of the scene surely state, each with its number: what this reader
+        reads or, where it reads nothing, the other one.
+        """
+        headings = self._last_headings()
+        for number, text in enumerate(self._texts.scene, start=1):
+            if self._standing[number - 1] != text:
                 self._whole = False
-                words = self._labelled[f"S{number}"][slice(*relation.span)]
-                self.faults.append(f"scene sentence {number}: {words!r} is not surely read")
                 continue
-            holds = self._holding(relation)
-            self._whole = self._whole and holds is not None
-            if holds is None:
-                words = self._labelled[f"S{number}"][slice(*relation.span)]
-                why = f"{words!r} is denied, and what holds instead is not surely read"
-                self.faults.append(f"scene sentence {number}: {why}")
-            else:
-                yield from self._mentions(relation, holds)
+            others = self._of_other(self._second.of_sentence(number) if self._second else ())
+            sentence = self._sentences[f"S{number}"]
+            part, words = f"scene sentence {number}", self._labelled[f"S{number}"]
+            if not sentence.read:
+                self.faults.append(f"{part}: there is no reading of it")
+            self._whole = self._whole and sentence.read and not sentence.in_part
+            stated: list[Statement] = []
+            for relation in self._usable(f"S{number}"):
+                denied = self._denies(relation, sentence)
+                if denied is None:
+                    self._whole = self._whole and relation.stance not in (COUNTED, "alternatives")
+                    continue
+                held = self._statements(replace(relation, denied=denied))
+                if held is None or (denied and (sentence.rest or sentence.number)):
+                    told, self._whole = words[slice(*relation.span)], False
+                    self.faults.append(f"{part}: {told!r} is denied, and no relation says so")
+                else:
+                    stated += held
+            self._places.hear(words)
+            stated += self._placed(sentence, {frozenset((s.figure, s.ground)) for s in stated})
+            stated += (h for n, h in headings if n == number)
+            silent = not stated or sentence.in_part or bool(sentence.number)
+            for statement in self._united(stated, others, silent):
+                if statement.confidence >= SURE:
+                    yield number, statement
+                    continue
+                self._whole = False
+                told = words[slice(*statement.span)]
+                self.faults.append(f"{part}: {told!r} is not surely read")
+
+    def _denies(self, relation: JudgedRelation, sentence: JudgedSentence) -> bool | None:
+        """Whether a sentence of the scene says that a relation does not hold; None where it says
+        neither.
+        """
+        if relation.stance == COUNTED and sentence.count:
+            every = sum(r.stance == COUNTED for r in sentence.relations)
+            least, most = sentence.count[0], sentence.count[-1]
+            return most == 0 if most == 0 or least == every else None
+        if relation.stance not in (*_STATING, "impossible"):
+            return None
+        return relation.denied != (relation.stance == "impossible")
+
+    def _last_headings(self) -> list[tuple[int, Statement]]:
+        """Where things face in the end, with the number of the sentence that says so."""
+        found: dict[str, tuple[int, Statement]] = {}
+        for number in range(1, len(self._texts.scene) + 1):
+            for place in self._sentences[f"S{number}"].places:
+                if place.number is None and (statement := self._heading(place)) is not None:
+                    found[place.thing] = number, statement
+        return list(found.values())
+
+    def _heading(self, place: JudgedPlace) -> Statement | None:
+        """Where a thing faces: what is ahead of it lies so."""
+        name = self._names.name(place.thing)
+        way = self._ontology.wording.exactly_as.get(place.scale, place.scale)
+        if name is None:
+            return None
+        known = place.thing in self._known
+        return Statement(f"{name} (ahead)", way, name, place.span, place.confidence, known)
+
+    def _placed(
+        self, sentence: JudgedSentence, related: Set[frozenset[str]]
+    ) -> Iterator[Statement]:
+        """What things are to each other by the places that a sentence of the scene gives them."""
+        for thing in dict.fromkeys(p.thing for p in sentence.places if p.number is not None):
+            name = self._names.name(thing)
+            if name is None:
+                continue
+            places = [p for p in sentence.places if p.thing == thing and p.number is not None]
+            number = self._numbers.setdefault(name, len(self._numbers))
+            for place in places:
+                self._places.put(number, self._of_scale(place))
+            for other in self._places.others(number):
+                compared = self._places.relation(number, other)
+                ground = [*self._numbers][other]
+                if compared is not None and frozenset((name, ground)) not in related:
+                    sure = min(place.confidence for place in places)
+                    yield self._compared_by(name, compared, ground, places[0].span, sure)
+
+    def _of_scale(self, place: JudgedPlace) -> Placed:
+        assert place.number is not None  # headings are none
+        return Placed(place.scale, place.number, self._names.name(place.of) or "")
+
+    def _compared_by(
+        self, name: str, compared: Compared, ground: str, span: tuple[int, int], sure: float
+    ) -> Statement:
+        relation, offset, unit = compared
+        return Statement(name, relation, ground, span, sure, True, offset, unit)
 
     def _asked(self) -> tuple[str, str] | None:
         """The names of the pair that the question asks about."""
         for reply in self._replies:
-            pair = [self._names[thing] for thing in reply.asks if thing in self._names]
-            if len(pair) == 2:
-                return pair[0], pair[1]
+            first, second = (*map(self._names.name, reply.asks), None, None)[:2]
+            if first and second:
+                return first, second
         return None
 
     def _question(self, asked: tuple[str, str] | None) -> Question:
         states: list[Statement] = []
         stances: set[str] = set()
         for number in range(1, len(self._texts.question) + 1):
-            for relation in self._sentences[f"Q{number}"].relations:
-                asks = relation.stance in ("asked", *MODAL, ASSERTED)
-                holds = self._denied(relation.relation) if relation.denied else relation.relation
-                if asks and holds is not None and relation.confidence >= SURE:
+            for relation in self._usable(f"Q{number}"):
+                if relation.stance in ("asked", *MODAL, ASSERTED) and relation.confidence >= SURE:
                     stances.update({relation.stance}.intersection(MODAL))
-                    states += self._mentions(relation, holds)
+                    states += self._statements(relation) or ()
         stance = stances.pop() if len(stances) == 1 else ASSERTED
         return Question(" ".join(self._texts.question), asked, triples(states), stance)
 
@@ -225,167 +299,199 @@ class _Reading:
 
     def _claim(self, label: str, other: Claim) -> Claim:
         """A claim: what it states in one stance, or why it states nothing."""
+        own = self._own(label)
+        theirs = self._of_other(other.relations)
+        if not own.relations:
+            silent = own.stance == ASSERTED and len(theirs) == len(other.relations)
+            return replace(other, relations=tuple(theirs)) if theirs and silent else own
+        if not theirs or (other.reason == IN_PART and own.reason != IN_PART):
+            return own
+        if own.reason == IN_PART and other.reason != IN_PART and other.stance == own.stance:
+            return replace(other, relations=tuple(self._united(theirs, own.relations)))
+        alike = own.stance == other.stance and own.count == other.count
+        united = self._united(own.relations, theirs) if alike else own.relations
+        return replace(own, relations=tuple(united))
+
+    def _own(self, label: str) -> Claim:
+        """A claim as this reader alone has it."""
         text = self._labelled[label]
         sentence = self._sentences[label]
-        none = other.stance == COUNTED and other.count == _NONE
-        stance = ASSERTED if none else other.stance
-        none = none or stance == "impossible"
-        relations = self._compared(label, other.relations, stance, none)
-        stating = [r for r in relations if r.stance in (*_STATING, *MODAL, "alternatives")]
-        if not sentence.read or (sentence.faults and not stating):
+        relations = self._usable(label)
+        told = {r.stance for r in relations}.intersection((*_STATING, *MODAL, *_SETS))
+        stating = [r for r in relations if r.stance in told]
+        by_place, lost = self._claimed_places(sentence)
+        if not sentence.read or (sentence.faults and not stating and not by_place):
             return Claim("reasoning", text, (), ASSERTED, "unread")
-        if not stating:
+        if not stating and not by_place:
             stances = [r.stance for r in relations]
-            reason = IN_PART if sentence.in_part and not stances else ""
+            reason = IN_PART if (sentence.in_part or lost) and not stances else ""
             return Claim("reasoning", text, (), stances[0] if stances else ASSERTED, reason)
-        stated = self._stated(stating)
-        if sentence.in_part or sentence.past_number or stated is None:
-            return Claim("reasoning", text, (), ASSERTED, IN_PART)
-        stance, mentions = stated
-        if stance == _DENIED:
-            return Claim("reasoning", text, tuple(mentions), COUNTED, "", _NONE)
-        return Claim("reasoning", text, tuple(mentions), stance)
+        stance, statements, left = self._stated(stating, by_place)
+        rest = (*sentence.rest, *(text[slice(*span)] for span in (*left, *lost)))
+        rest = (*rest, sentence.number) if sentence.number else rest
+        if not (rest or sentence.in_part):
+            count = self._count(stance, sentence, len(statements))
+            return Claim("reasoning", text, tuple(statements), stance, "", count)
+        # What it says beside the rest is judged, if it is said whatever the rest means.
+        bears = sentence.bearing and stance in _BY_A_PART
+        denies = any(r.denied or r.stance == "impossible" for r in stating)
+        given = tuple(statements) if bears and not denies else ()
+        return Claim("reasoning", text, given, stance if given else ASSERTED, IN_PART, None, rest)
 
-    def _stated(self, relations: Sequence[JudgedRelation]) -> tuple[str, list[Statement]] | None:
-        """The stance and the relations of a claim; None where they have no stance in common."""
-        opposites = [self._opposite(r.relation) if r.denied else r.relation for r in relations]
-        plain = all(r.denied and r.stance == ASSERTED for r in relations)
-        if plain and not all(opposites):  # "neither in B nor above it"
-            opposites = [None] * len(relations)
-        elif not plain:
-            opposites = [self._denied(r.relation) if r.denied else r.relation for r in relations]
-        stances: dict[str, list[tuple[JudgedRelation, str]]] = {}
-        for relation, holds in zip(relations, opposites, strict=True):
-            if holds is not None:
-                stances.setdefault(relation.stance, []).append((relation, holds))
-            elif relation.stance in _OPPOSITE:
-                stance = _OPPOSITE[relation.stance]
-                stances.setdefault(stance, []).append((relation, relation.relation))
-            else:
-                return None  # "could be anything but"
-        said = stances.get(ASSERTED, [])
-        if said:  # "..., so it must be ..." draws a conclusion
-            said += stances.pop("necessary", [])
-        for refused in (_DENIED, "impossible"):
-            # "A is left of B, not right of it" says nothing more
-            if said and all(self._follows(each, said) for each in stances.get(refused, ())):
-                stances.pop(refused, None)
-        if len(stances) != 1:
+    def _count(self, stance: str, sentence: JudgedSentence, relations: int) -> Count | None:
+        """How many relations of a claim hold, where it counts them."""
+        if stance != COUNTED:
             return None
-        ((stance, held),) = stances.items()
-        if stance == "unnecessary" and len(held) > 1:
-            return None  # of several, each need not hold
-        return stance, [m for relation, holds in held for m in self._mentions(relation, holds)]
+        least, most = sentence.count if len(sentence.count) == 2 else _NONE
+        return least, min(most, relations)
 
-    def _opposite(self, relation: str) -> str | None:
-        """The relation that holds exactly where another does not, if the ontology has one."""
-        negation = self._ontology.relations.negation.get(relation)
-        return negation if negation in self._ontology.relations.family else None
+    def _stated(
+        self, relations: Sequence[JudgedRelation], placed: Sequence[Statement]
+    ) -> tuple[str, list[Statement], list[Span]]:
+        """The stance of a claim, what it states in that, and where the rest stands: of several
+        stances, what is said to hold counts, with what is concluded from it.
+        """
+        stances: dict[str, list[Statement]] = {ASSERTED: [*placed]} if placed else {}
+        spans: dict[str, list[Span]] = {}
+        states = bool(placed) or any(r.stance == ASSERTED for r in relations)
+        for relation in relations:
+            if states and relation.stance in ("necessary", "impossible"):
+                # "..., so it must be ..." draws a conclusion
+                denied = relation.denied != (relation.stance == "impossible")
+                relation = replace(relation, stance=ASSERTED, denied=denied)
+            alone = relation.stance == "alternatives" and relation.denied  # "anything but left"
+            held = None if alone else self._statements(relation, claimed=True)
+            stance = relation.stance if held is not None else ""
+            if relation.stance == ASSERTED and held is None and len(relations) == 1:
+                stance = COUNTED  # "not between A and B": none of it holds
+                held = self._statements(replace(relation, denied=False), claimed=True)
+            stances.setdefault(stance, []).extend(held or ())
+            spans.setdefault(stance, []).append(relation.span)
+        chosen = ASSERTED if stances.get(ASSERTED) else next((s for s in stances if s), ASSERTED)
+        left = [span for stance, some in spans.items() if stance != chosen for span in some]
+        return chosen, stances.get(chosen, []), left
 
-    def _follows(
-        self,
-        denied: tuple[JudgedRelation, str],
-        said: Sequence[tuple[JudgedRelation, str]],
-    ) -> bool:
-        """Whether what is denied is excluded by what is said of the same pair."""
-        relation, name = denied
-        excludes = self._ontology.relations.excludes
-        return any(
-            (other.subject, other.objects) == (relation.subject, relation.objects)
-            and (name in excludes.get(holds, ()) or holds in excludes.get(name, ()))
-            for other, holds in said
-        )
+    def _claimed_places(self, sentence: JudgedSentence) -> tuple[list[Statement], list[Span]]:
+        """What a claim says by the places and headings that it gives, and where those are said that
+        nothing can be compared with.
+        """
+        found: list[Statement] = []
+        lost: list[Span] = []
+        placed: dict[str, list[JudgedPlace]] = {}
+        for place in sentence.places:
+            if place.number is not None:
+                placed.setdefault(place.thing, []).append(place)
+            elif (statement := self._heading(place)) is not None:
+                found.append(statement)
+        names = [*self._numbers]
+        for thing, places in placed.items():
+            name = self._names.name(thing) or ""
+            number = self._numbers.get(name, -1)
+            judged = self._places.judged(number, [*map(self._of_scale, places)])
+            span, sure = places[0].span, min(place.confidence for place in places)
+            if judged is None:
+                lost.append(span)
+            else:
+                other, compared = judged
+                found.append(self._compared_by(name, compared, names[other], span, sure))
+        return found, lost
 
     # Relations ---------------------------------------------------------------------------
 
-    def _holding(self, relation: JudgedRelation) -> str | None:
-        """The relation that holds where one is stated or denied, if one relation says it."""
-        denied = relation.denied != (relation.stance == "impossible")
-        return self._denied(relation.relation) if denied else relation.relation
+    def _usable(self, label: str) -> list[JudgedRelation]:
+        """The relations of a sentence between things that have names."""
+        return [
+            relation
+            for relation in self._sentences[label].relations
+            if all(self._names.name(thing) for thing in (relation.subject, *relation.objects))
+        ]
 
-    def _denied(self, relation: str) -> str | None:
-        negation = self._ontology.denied(relation)
-        return negation if negation in self._ontology.relations.family else None
-
-    def _mentions(self, relation: JudgedRelation, name: str) -> list[Statement]:
-        """A relation of a reply as one of named things."""
-        every = (relation.subject, *relation.objects)
-        mentions = [
+    def _statements(
+        self, relation: JudgedRelation, claimed: bool = False
+    ) -> list[Statement] | None:
+        """What a relation of a reply says of named things; None where no relation denies it. A
+        claim that denies one says no more than that: what is not near need not be far.
+        """
+        name = relation.relation
+        if relation.denied:
+            of = self._ontology
+            exactly = of.relations.negation.get(name) or of.denials.get(name)
+            denied = exactly if claimed else of.denied(name)
+            if denied is None:
+                return None
+            name = denied
+        figure = self._names.name(relation.subject) or ""
+        known = self._known.issuperset(map(moved, (relation.subject, *relation.objects)))
+        made = [
             Statement(
-                self._names[relation.subject],
-                name,
-                self._names[thing],
-                relation.span,
-                relation.confidence,
-                self._known.issuperset(every),
+                *(figure, name, self._names.name(thing) or "", relation.span, relation.confidence),
+                *(known, relation.offset, relation.unit),
             )
             for thing in relation.objects
         ]
-        return mentions if len(mentions) == 1 else list(grouped(self._ontology, mentions))
+        return made if len(made) == 1 else list(grouped(self._ontology, made))
 
-    def _compared(
-        self, label: str, others: Sequence[Statement], stance: str, none: bool = False
-    ) -> list[JudgedRelation]:
-        """A sentence's relations, each as sure as the other reader has it.
+    # The other reader --------------------------------------------------------------------
+
+    def _of_other(self, others: Sequence[Statement]) -> list[Statement]:
+        """What the other reader reads, of things by their names here; without what is of things
+        that it takes for one.
+        """
+        found = []
+        for other in others:
+            ends = [self._names.here(name) for name in (other.figure, other.ground)]
+            if all(ends):
+                found.append(replace(other, figure=ends[0], ground=ends[1]))
+        return found
+
+    def _united(
+        self, own: Sequence[Statement], others: Sequence[Statement], more: bool = False
+    ) -> list[Statement]:
+        """What one reader reads, as sure as it has it: certain where the other does, too, and
+        uncertain where they contradict each other.
 
         Args:
-            label: The sentence.
-            others: What the other reader reads in it.
-            stance: In which stance.
-            none: Whether that is that none of it holds.
+            own: What the one reads.
+            others: What the other one does.
+            more: Whether what the other one says of other pairs counts, too.
         """
-        sure = [other for other in others if other.confidence >= SURE]
-        relations = [r for r in self._sentences[label].relations if r.subject in self._names]
-        relations = [r for r in relations if all(thing in self._names for thing in r.objects)]
-        return [self._confirmed(relation, sure, stance, none) for relation in relations]
+        found: list[Statement] = []
+        related = {frozenset((s.figure, s.ground)) for s in own}
+        theirs = [s for s in others if more and frozenset((s.figure, s.ground)) not in related]
+        for statement in own:
+            if any(self._same(statement, o) and o.confidence >= SURE for o in others):
+                sure = max(statement.confidence, CONFIRMED)
+                statement = replace(statement, confidence=sure)
+            elif any(self._against(statement, o) for o in others if o.confidence >= _DOUBTING):
+                statement = replace(statement, confidence=DOUBTED)
+            found.append(statement)
+        return [*found, *theirs]
 
-    def _confirmed(
-        self, relation: JudgedRelation, others: Sequence[Statement], stance: str, none: bool
-    ) -> JudgedRelation:
-        """A relation, surer where another reader has it, doubted where that one excludes it."""
-        if len(relation.objects) > 1:
-            return relation
-        said: dict[tuple[str, bool], float] = {}
-        for other in others:
-            name = self._of_pair(other, relation)
-            if name is not None:
-                said[self._settled(name, none)] = other.confidence
-        refused = relation.denied != (relation.stance == "impossible")
-        own = holds, denied = self._settled(relation.relation, refused)
-        if own in said and stance == relation.stance:
-            return replace(relation, confidence=max(relation.confidence, CONFIRMED))
-        excluded = self._ontology.relations.excludes.get(holds, frozenset())
-        against = (
-            {(holds, not denied)} if denied else {(holds, True), *((r, False) for r in excluded)}
+    def _same(self, statement: Statement, other: Statement) -> bool:
+        return any(
+            (statement.figure, statement.relation, statement.ground) == (u, r, v)
+            for u, r, v in self._either_way(other)
         )
-        doubts = any(said[each] >= _DOUBTING for each in against & said.keys())
-        return replace(relation, confidence=DOUBTED) if doubts else relation
 
-    def _settled(self, relation: str, denied: bool) -> tuple[str, bool]:
-        """A relation and whether it is denied; its opposite, which is not, where there is one."""
-        opposite = self._denied(relation) if denied else None
-        return opposite or relation, denied and opposite is None
+    def _against(self, statement: Statement, other: Statement) -> bool:
+        """Whether two statements cannot both hold, by the tables."""
+        excludes, mine = self._ontology.relations.excludes, statement.relation
+        for u, r, v in self._either_way(other):
+            if (statement.figure, statement.ground) == (u, v) and (
+                mine in excludes.get(r, ())
+                or r in excludes.get(mine, ())
+                or r == self._ontology.denied(mine)
+                or mine == self._ontology.denied(r)
+            ):
+                return True
+        return False
 
-    def _of_pair(self, other: Statement, relation: JudgedRelation) -> str | None:
-        """The relation of a mention, as one of a pair of things; None where it is of others."""
-        figures, grounds = self._called[relation.subject], self._called[relation.objects[0]]
-        figure, ground = other.figure.lower(), other.ground.lower()
-        if figure in figures and ground in grounds:
-            return other.relation
-        if figure in grounds and ground in figures:
-            return self._ontology.relations.converse.get(other.relation)
-        return None
-
-
-def _called(replies: Sequence[Sequence[Reply]], names: Names) -> Mapping[str, set[str]]:
-    """The words that each thing is called by, without articles and letter case."""
-    called: dict[str, set[str]] = {thing: {names.plain(name)} for thing, name in names.of.items()}
-    for given in replies:
-        for sentence in given[0].sentences:
-            for mention in sentence.things:
-                if isinstance(mention.words, str):
-                    called.setdefault(mention.id, set()).add(names.plain(mention.words))
-    return called
+    def _either_way(self, statement: Statement) -> Iterator[tuple[str, str, str]]:
+        """A statement's relation, and its converse."""
+        u, r, v = statement.figure, statement.relation, statement.ground
+        yield u, r, v
+        if r in self._ontology.relations.mirror:
+            yield v, self._ontology.relations.mirror[r], u
 
 
 def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
@@ -397,6 +503,12 @@ def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[
         if sentence.sentence[0] in marks
         for mention in sentence.things
     }
+
+
+def arrangement_of(ontology: Ontology, texts: Mapping[str, str]) -> Arrangement:
+    """What places on scales say in a text; in one that uses the compass, height is none."""
+    sides = {t: r for t, r in ontology.wording.expression.get("side", {}).items() if " " not in t}
+    return Arrangement(ontology, Axes(ontology, sides), uses_compass(ontology, texts))
 
 
 def _summed(faults: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
-from symbouq.errors import SymboUQError
+from symbouq.errors import SymboUQError, install_command
 
 if TYPE_CHECKING:
     from spacy.language import Language
@@ -59,8 +59,8 @@ class Pipeline:
             found = installed()
             if found is None:
                 raise PipelineError(
-                    "text needs a trained English pipeline of spaCy, and none is installed; "
-                    "pip install 'symbouq[english]' has one"
+                    "text needs a trained English pipeline of spaCy, and none is installed: "
+                    f"{install_command('english')}"
                 )
             name = found[0]
         try:

@@ -771,6 +771,8 @@ class _Sentence:
                 continue
             if category == "noun" and self._is(" ".join(words), "beside"):
                 continue
+            if words[1:] and (then := self._phrase(end - 1)) and then.last >= end:
+                continue  # "kept IN FRONT OF"
             if not at and self._is(words[0], "denial") and category == "preposition":
                 continue  # "No part of A touches B"
             if category == "side" and (self._is_named(at, end) or self._is_hyphened(at)):

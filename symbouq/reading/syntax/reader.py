@@ -243,7 +243,7 @@ class SyntaxReader(TraceReader):
                     told = [s for s in corrected or told if not _within(s.span[0], gone)]
                     here = self._counted(discourse, sentence, told)
                     spoken[-1] += here
-                    for said in here:
+                    for said in (s for s in here if not s.triplet.negative):
                         wording = sentence.word_of(said.triplet), said.relation
                         worded.setdefault((said.figure, said.ground), set()).add(wording)
                     happens = moved or swaps or corrected
@@ -568,6 +568,9 @@ class SyntaxReader(TraceReader):
         asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
+        known = self.ontology.relations.family
+        if all(s.triplet.negative and s.relation in known for s in asserted):
+            return "denied"
         sure = [s for s in asserted if s.sure and s.triplet.cost in CONFIDENCE]
         return "not-in-profile" if sure else "uncertain"
 
@@ -918,10 +921,12 @@ class _ClaimParser:
         blurred = self._of.ontology.wording.blurred
         converse = self._of.ontology.relations.converse
         word, relation = sentence.word_of(said.triplet), said.relation
-        compass = not self._of.sentences.fixed.isdisjoint(word.split())
-        if compass and relation not in self._of.ontology.relations.within:
-            return False  # "on the shelf" is not north of it
         there = self._scene.worded.get((said.figure, said.ground), set())
+        compass = not self._of.sentences.fixed.isdisjoint(word.split())
+        if (word, relation) in there or (
+            compass and relation not in self._of.ontology.relations.within
+        ):
+            return False  # said with the same words; "on the shelf" is not north of it
         turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred

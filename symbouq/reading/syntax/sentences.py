@@ -554,7 +554,7 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
     """
     for token in doc[1:]:
         word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
-        misread = token.dep_ in ("ROOT", "conj") and token.tag_ in ("NN", "NNS")
+        misread = token.dep_ in ("ROOT", "conj") and token.tag_ in ("NN", "NNS", "JJ")
         misread = misread or (
             token.tag_ == "JJ" and token.dep_ == "amod" and token.head.i < token.i
         )
@@ -562,7 +562,7 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
         misread = misread or (token.tag_ == "RB" and word.category == "between")
         plural = joined and not word.text.endswith("s")
         preceding = next((t for t in reversed(doc[: token.i]) if t.pos_ != "ADV"), token)
-        named = preceding.pos_ in NOMINAL or words[preceding.i].label
+        named = preceding.pos_ in (*NOMINAL, "ADJ") or words[preceding.i].label
         if (
             misread
             and named
@@ -570,7 +570,7 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
             and (plural or token.dep_ == "ROOT" or token.tag_ == "RB")
         ):
             shown = [w.shown for w in words]
-            shown[token.i] = "exist" if plural else "exists"
+            shown[token.i] = "are" if plural else "exists"
             return shown
     if any(token.tag_ in _FINITE for token in doc):
         return None

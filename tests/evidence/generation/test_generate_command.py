@@ -8,6 +8,8 @@ import pytest
 from click.testing import Result
 from helpers.commands import read_lines, run, write_lines
 
+from symbouq.errors import install_command
+
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
@@ -126,7 +128,7 @@ class TestRefusals:
             monkeypatch.setitem(sys.modules, package, None)
         for module in ("grammar", "transformers_engine", "vllm_engine"):
             monkeypatch.delitem(sys.modules, f"symbouq.evidence.generation.{module}", raising=False)
-        refused(generate(given, tiny, "--engine", engine), f"pip install 'symbouq[{extra}]'")
+        refused(generate(given, tiny, "--engine", engine), install_command(extra))
 
 
 def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,7 @@ from hypothesis import strategies as st
 from symbouq_cli.main import main
 
 from symbouq.auditing.jobs import auditing
-from symbouq.errors import RecordError, SymboUQError
+from symbouq.errors import RecordError, SymboUQError, install_command
 from symbouq.io.adapters import FORMATS, adapter
 from symbouq.io.adapters.base import Adapter
 from symbouq.io.adapters.choice import adapter_for, read_options, trace_files
@@ -499,7 +499,7 @@ def test_a_missing_package_is_named(
     options = [] if form != "inspect" else ["--format", "inspect"]
     result = run("audit", path, *options)
     assert result.exit_code == 2
-    told = f"needs the extra `{extra}` ({package}): pip install 'symbouq[{extra}]'"
+    told = f"needs the extra `{extra}` ({package}): {install_command(extra)}"
     assert told in " ".join(result.stderr.split())
     reading = ReadOptions("inspect" if form == "inspect" else None)
     (fault,) = faults(str(path), reading)

@@ -122,13 +122,16 @@ def test_the_key_is_of_all_that_is_asked() -> None:
     assert ModelRequest("scene", asked).text == ModelRequest("scene", dict(asked)).text
 
 
-def test_new_things_are_numbered_after_those_that_are_known() -> None:
-    from symbouq.ontology.library import OntologyLibrary
-
-    ontology = OntologyLibrary().ontology()
-    schema = ModelRequest("claims", {"C1": "It."}, {"t2": ["cup"], "t5": ["jug"]}).schema(ontology)
-    ids = schema["$defs"]["thing"]["enum"]
-    assert ids[:3] == ["t2", "t5", "t6"] and len(set(ids)) == len(ids)
+def test_the_claims_are_read_with_where_things_of_the_scene_face() -> None:
+    texts = TraceTexts.of(["The ferry faces south."], "", ["A buoy is to its left."], "")
+    asking = dialogue(texts, names())
+    next(asking)
+    (read,) = reply(("S1", {"The ferry": "t1"}))
+    heading = {"words": "faces south", "thing": "t1", "direction": "below"}
+    data = read.model_dump()
+    data["sentences"][0]["headings"] = [heading]
+    request = asking.send([Reply.model_validate(data)])
+    assert json.loads(request.message)["headings"] == {"t1": "below"}
 
 
 def test_given_steps_are_claims_as_they_are() -> None:

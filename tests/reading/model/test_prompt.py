@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,13 +10,14 @@ from symbouq.ontology.specs import parsed
 from symbouq.reading.model.examples import as_claims, example
 from symbouq.reading.model.meanings import axes, relation_meanings
 from symbouq.reading.model.prompt import Prompt, encoded, prompt_of
+from symbouq.reading.model.schema import offered, reply_schema
 
 LIBRARY = OntologyLibrary()
 
 
 def meaning(profile: str, relation: str) -> str:
     lines = relation_meanings(LIBRARY.ontology(profile))
-    return next(line for line in lines if line.startswith(f"- {relation}: "))
+    return next(line for line in lines if line.startswith(f"- {relation} "))
 
 
 @pytest.mark.parametrize(
@@ -26,37 +28,55 @@ def meaning(profile: str, relation: str) -> str:
         ("everyday", "lower_left", "x< y<"),
         ("everyday", "n", "x within y>"),
         ("everyday", "same_position", "x= y="),
+        ("everyday", "level_with", "y="),
         ("everyday", "behind", "z<"),
-        ("half-plane", "on_top_of", "y>"),
+        ("everyday", "on_top_of", "y>"),
     ],
 )
 def test_directions_mean_what_the_profile_reads(profile: str, relation: str, places: str) -> None:
     assert places in meaning(profile, relation).split("; ")
 
 
-def test_axioms_are_told() -> None:
-    assert (
-        meaning("half-plane", "next_to")
-        == '- next_to: "next to", "beside"; symmetric; implies near'
+def test_a_relation_is_told_with_its_converse_by_words_of_its_own() -> None:
+    assert meaning("half-plane", "next_to") == '- next_to "next to", "beside"'
+    assert meaning("nine-way", "contains").startswith(
+        '- contains "the container of", "enclosing" / inside '
     )
-    assert meaning("nine-way", "inside").endswith("converse contains; not: not_inside")
-    assert "`object` lists the two things" in meaning("half-plane", "between")
-    assert "symmetric" not in meaning("rcc8", "tpp")
+    assert "`object` lists both" in meaning("half-plane", "between")
+    assert '"externally connected to"' in meaning("spartun", "ec")
+    assert '"touching"' not in meaning("spartun", "ec")
+
+
+def test_what_a_profile_withholds_is_in_neither_prompt_nor_schema() -> None:
+    ontology = LIBRARY.ontology("everyday")
+    assert "up_from" not in prompt_of(ontology, None).instructions
+    assert "up_from" not in json.dumps(reply_schema(ontology))
+    assert "left" in offered(ontology) and "tpp" in offered(LIBRARY.ontology("rcc8"))
+
+
+def test_the_instructions_of_everyday_texts_have_a_length() -> None:
+    assert len(prompt_of(LIBRARY.ontology("everyday"), None).instructions) <= 11_000
+
+
+def test_amounts_and_places_are_told_where_a_profile_has_them() -> None:
+    assert "`amount`" in prompt_of(LIBRARY.ontology("everyday"), None).instructions
+    assert "`amount`" not in prompt_of(LIBRARY.ontology("rcc8"), None).instructions
 
 
 def test_axes_are_those_of_the_profile() -> None:
     assert [line[0] for line in axes(LIBRARY.ontology("half-plane"))] == ["x", "y", "z"]
+    assert [line[0] for line in axes(LIBRARY.ontology("everyday"))] == ["x", "y", "z"]
     assert axes(LIBRARY.ontology("rcc8")) == []
 
 
 def test_examples_are_of_relations_of_the_profile() -> None:
-    assert '"relation": "left"' in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
-    assert '"relation": "left"' not in prompt_of(LIBRARY.ontology("rcc8"), None).instructions
+    assert '"relation":"behind"' in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
+    assert '"relation":"behind"' not in prompt_of(LIBRARY.ontology("rcc8"), None).instructions
 
 
 def test_guidance_is_of_the_profile() -> None:
-    assert "On a map, north is above" in prompt_of(LIBRARY.ontology("everyday"), None).instructions
-    assert "On a map" not in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
+    assert "North is above" in prompt_of(LIBRARY.ontology("everyday"), None).instructions
+    assert "North is above" not in prompt_of(LIBRARY.ontology("half-plane"), None).instructions
 
 
 def test_what_an_author_adds_is_told_without_python(tmp_path: Path) -> None:
@@ -70,7 +90,7 @@ def test_what_an_author_adds_is_told_without_python(tmp_path: Path) -> None:
     )
     ontology = OntologyLibrary(tmp_path).ontology()
     text = prompt_of(ontology, str(tmp_path)).instructions
-    assert '- nestled: "nestled by"; symmetric' in text
+    assert '- nestled "nestled by"' in text
     assert "- Nooks are cosy." in text
     assert '- nestled: "The pup is nestled by the hen."' in text
     assert "The cat is nestled by the dog." in text
