@@ -79,6 +79,7 @@ class Forces:
         self._before = _phrases(lexeme.get("before_bidding", ()))
         self._and = lexeme.get("and", frozenset())
         self._finite = ontology.words("copula")
+        self._denying = ontology.words("negation") | ontology.words("denial")
         self._modal = lexeme.get("modal", frozenset()) | lexeme.get("possibility", frozenset())
 
     def supposes(self, text: str) -> bool:
@@ -124,6 +125,11 @@ class Forces:
         """Whether a sentence says what can or has to be: "cannot be above" is no "is not above"."""
         words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
+
+    def denies_plainly(self, text: str) -> bool:
+        """Whether a sentence denies something and is not `modal`."""
+        words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
+        return not self._denying.isdisjoint(words) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
         """The stance of what a sentence does not state, whatever a reader takes it for: of what is
