@@ -178,7 +178,8 @@ def _show_plan(configured: Experiment) -> None:
     for shortage in configured.shortages():
         say(f"{shortage}; --allow-smaller takes them")
     machine = MACHINES[configured.config.generation.engine]
-    say(f"about {left / 60 / configured.config.workers:.0f} minutes on {machine}")
+    minutes = round(left / 60 / configured.config.workers)
+    say(f"about {minutes:,} minute{'' if minutes == 1 else 's'} on {machine}")
 
 
 @experiment.command()
