@@ -87,10 +87,18 @@ def drawn(construction: str, text: str, name: str, chance: random.Random, held: 
     ground = chance.sample(list(grounds), number)
     x, w = chance.sample([n for n in figures if n not in ground], 2)
     first, last = f"the {ground[0]}", f"the {ground[-1]}"
-    slots = {"x": f"the {x}", "w": f"the {w}", "xn": x, "a": f"{'an' if x[0] in 'aeiou' else 'a'} {x}"}
+    slots = {
+        "x": f"the {x}",
+        "w": f"the {w}",
+        "xn": x,
+        "a": f"{'an' if x[0] in 'aeiou' else 'a'} {x}",
+    }
     slots |= {"y": f"{first} and {last}" if number > 1 else first, "y1": first, "y2": last}
     slots |= dict(zip(_VERBS, chance.choice(half(words["postures"], held)), strict=True))
-    slots |= {"p": chance.choice(half(words["participles"], held)), "b": chance.choice(half(words["puttings"], held))}
+    slots |= {
+        "p": chance.choice(half(words["participles"], held)),
+        "b": chance.choice(half(words["puttings"], held)),
+    }
     slots["r"] = chance.choice(relation["r"])
     claims = filled(relation["true"], slots), filled(relation["false"], slots)
     return Sentence(construction, name, filled(text, slots), claims, held)
@@ -131,7 +139,14 @@ def outcomes(given: Sequence[Sentence]) -> list[str]:
     """How each sentence is read."""
     auditor = TraceAuditor(profile="everyday")
     traces = [
-        Trace(id=str(n), dataset="", scene=[s.text], question="", reasoning=list(s.claims), conclusion="")
+        Trace(
+            id=str(n),
+            dataset="",
+            scene=[s.text],
+            question="",
+            reasoning=list(s.claims),
+            conclusion="",
+        )
         for n, s in enumerate(given)
     ]
     found = []
@@ -157,7 +172,10 @@ def table(given: Sequence[Sentence], found: Sequence[str]) -> str:
     for sentence, outcome in zip(given, found, strict=True):
         cells.setdefault((sentence.construction, sentence.relation), Counter())[outcome] += 1
     relations = list(DATA["relations"])
-    lines = ["| construction | " + " | ".join(relations) + " |", "|---" * (len(relations) + 1) + "|"]
+    lines = [
+        "| construction | " + " | ".join(relations) + " |",
+        "|---" * (len(relations) + 1) + "|",
+    ]
     for construction in DATA["constructions"] | DATA["verbal"]:
         row = [_cell(cells.get((construction, relation))) for relation in relations]
         lines.append(f"| {construction} | " + " | ".join(row) + " |")
@@ -171,7 +189,9 @@ def _cell(counts: Counter[str] | None) -> str:
 
 
 @click.command()
-@click.option("--show", is_flag=True, help="Print the sentences of the first half that are not read.")
+@click.option(
+    "--show", is_flag=True, help="Print the sentences of the first half that are not read."
+)
 @click.option("--only", default="", help="Only constructions with this text in their name.")
 def main(show: bool, only: str) -> None:
     """Print the table."""
@@ -180,7 +200,9 @@ def main(show: bool, only: str) -> None:
     if show:
         for sentence, outcome in zip(given, found, strict=True):
             if outcome != READ and not sentence.held:
-                click.echo(f"{outcome}\t{sentence.construction}\t{sentence.relation}\t{sentence.text}")
+                click.echo(
+                    f"{outcome}\t{sentence.construction}\t{sentence.relation}\t{sentence.text}"
+                )
         return
     click.echo(table(given, found))
 
