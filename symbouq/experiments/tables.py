@@ -171,9 +171,7 @@ def _compared(cells: Sequence[CellResults]) -> str:
         counts.append(count + (f" ({', '.join(missing)})" if missing else ""))
     imputed = ""
     if any(cell.imputed for cell in cells):
-        imputed = (
-            " Imputed: where a trace has no score, the score's mean over validation stands for it."
-        )
+        imputed = " Imputed: the score's mean over validation replaces a missing score."
     return f"Every method is measured on the same test traces ({'; '.join(counts)}).{imputed}"
 
 
@@ -192,8 +190,8 @@ def result(results: Results) -> list[Table]:
             _across(method=groups),
             _across(dataset=results.datasets),
             lambda points: _ranked(results, points),
-            "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
-            f"the AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
+            "Best in bold, second best underlined; a loss is gray (in Markdown, italic) if the "
+            f"AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
             label=lambda row: (groups[row["method"]], row["method"]),
             head=_dataset,
             backbone=backbone,
@@ -267,9 +265,8 @@ def ablation(results: Results) -> list[Table]:
             [*_across(dataset=results.datasets), *kept.get(metric, [])],
             texts,
             "Profile alone: pi and delta as plain features, without any score. "
-            "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
-            f"over scores only, as a share of that of {METHOD} there, which means little where "
-            "that is near 0. The oracle chooses by test AUROC and is no method. "
+            f"Gain kept: the mean AUROC gain over scores only, as a share of {METHOD}'s gain on "
+            "the same datasets; unreliable if that is near 0. The oracle selects by test AUROC. "
             f"{_compared_on(results, backbone)}",
             label=_renamed({"oracle": f"oracle: {' or '.join(ORACLE)}"}),
             head=_dataset,
@@ -384,9 +381,9 @@ def valsize(results: Results) -> list[Table]:
             _across(dataset=results.datasets),
             _across(metric=map(str, results.config.validation_sizes)),
             lambda points: [text(point) for point in points],
-            f"Mean test AUROC over {len(results.config.seeds)} subsamples, each of which alone "
-            "decides calibration, screening and composition; on the source "
-            f"({results.config.source}) the networks' epochs were chosen by all of its validation. "
+            f"Mean test AUROC over {len(results.config.seeds)} subsamples. Each decides "
+            "calibration, screening and composition alone; on the source "
+            f"({results.config.source}), all validation data chose the networks' epochs. "
             f"{_compared_on(results, backbone)}",
             backbone=backbone,
         )
@@ -420,8 +417,8 @@ def prefix(results: Results) -> list[Table]:
             _across(metric=metrics),
             _looked_up(texts),
             f"The first {replayed} test traces of each backbone and dataset; rates "
-            "among parsed claims. Dependent: the share of assumed verdicts that do not survive "
-            "under the grounded context.",
+            "among parsed claims. Dependent: share of assumed verdicts that change in the "
+            "grounded context.",
             label=lambda row: ["All" if row["dataset"] == every else row["dataset"]],
         )
     ]
@@ -459,8 +456,8 @@ def auditor(results: Results) -> list[Table]:
             _across(dataset=results.datasets),
             _across(metric=rates(labelled)),
             _looked_up(texts),
-            "Labels of steps come from the generator's truth where scenes are generated, else from "
-            "the judge; conclusions are not among them.",
+            "Step labels come from the generator's truth for generated scenes, otherwise from the "
+            "judge. Conclusions are excluded.",
         )
     ]
 
@@ -590,10 +587,9 @@ def freeform_cot(results: Results) -> list[Table]:
     heads = ("Backbone", "Dataset", "Form", "Traces", "Imputed", "Relation F1", "Symbolizability")
     pairs = [f"{method}, {METRICS[k]}" for method in ("scores only", METHOD) for k in MAIN]
     note = (
-        "Both compositions of a row are measured on the same traces, those with a label; imputed: "
-        "where a trace has no score, its mean over validation stands for it. Determinacy is "
-        "weighted by parsed claims. The F1 of the relations read needs `annotations` of these "
-        "traces."
+        "Both compositions of a row are measured on the same labelled traces. Imputed: the "
+        "validation mean replaces a missing score. Determinacy is weighted by parsed claims. The "
+        "relation F1 needs `annotations` of these traces."
         if rows
         else "The configuration has no dataset with `free_form: true`: not run."
     )
@@ -637,10 +633,9 @@ def efficiency(results: Results) -> list[Table]:
                 _across(method=names),
                 _across(metric=_COSTS),
                 _looked_up(texts),
-                "Signals are cached; generation, the teacher-forced pass and the audit are not "
-                "counted. The row of two scores is the paper's path; the last is the composer "
-                "alone, its training the fit on validation. The paper's features are 4,096 wide, "
-                "on a B200 GPU.",
+                "Without generation, the teacher-forced pass and the audit. The row of two scores "
+                "is the paper's path; the last row is the composer alone. The paper's features are "
+                "4,096 wide, on a B200 GPU.",
                 label=_renamed(names),
                 dataset="StepGame",
             )
@@ -703,7 +698,7 @@ def _fixed_beforehand(results: Results) -> Table:
         rows.append((name, *(means or [NOT_RUN] * len(MAIN)), str(len(defined))))
     heads = ("Fixed", *(METRICS[metric] for metric in MAIN), "Cells")
     note = (
-        "Means over the backbones and datasets that have right and wrong answers; all else is as "
+        "Means over backbones and datasets with right and wrong answers; other settings as "
         "configured."
     )
     return Table("Compositions by what is fixed beforehand", heads, tuple(rows), note)
@@ -747,7 +742,7 @@ def counterfactual(results: Results) -> list[Table]:
             _across(dataset=[source]),
             _across(metric=[metric for _, metric in texts]),
             _looked_up(texts),
-            "Detected: the supported claim is entailed and the incompatible one contradicted.",
+            "Detected: the supported claim is entailed, the incompatible claim contradicted.",
         )
     ]
 
@@ -815,8 +810,8 @@ def beyond_length(results: Results) -> list[Table]:
             _across(method=names),
             _across(dataset=results.datasets, metric=("auroc", "within")),
             texts,
-            "Within: the AUROC of the pairs of a right and a wrong answer whose traces have as "
-            "many claims, about questions of as many hops; undefined where there is no such pair. "
+            "Within: AUROC over pairs of a right and a wrong answer with equal numbers of claims "
+            "and hops; undefined without such a pair. "
             f"{_compared_on(results, backbone)}",
             backbone=backbone,
         )
@@ -861,9 +856,9 @@ def _first_errors(results: Results, backbone: str) -> Table | None:
         _across(method=list(dict.fromkeys(name for rows in found.values() for name in rows))),
         _across(dataset=list(found), metric=("F1", "found", "cleared")),
         texts,
-        "Found: traces with a wrong claim of which just the first is named; cleared: those without "
-        "one of which none is. Scores name the first claim above a threshold of validation. Traces "
-        f"with and without a wrong claim: {counts}.",
+        "Found: traces with a wrong claim in which exactly the first is named. Cleared: traces "
+        "without one in which none is named. Scores name the first claim above a validation "
+        f"threshold. Traces with and without a wrong claim: {counts}.",
         backbone=backbone,
     )
 
@@ -917,8 +912,8 @@ def traces(results: Results) -> list[Table]:
         )
     heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Copied")
     note = (
-        "Copied: of all, those valid ones that give placeholders of the instruction for steps or "
-        "conclusion. Determinacy is weighted by parsed claims."
+        "Copied: valid traces that repeat placeholders of the instruction, as a share of all. "
+        "Determinacy is weighted by parsed claims."
     )
     columns = (*heads, "Answers right", "Steps right", "Symbolizability", "Determinacy")
     return [Table("Traces", columns, tuple(rows), note)]
