@@ -56,5 +56,6 @@ def test_separation_by_bin_by_hand() -> None:
 
 
 def test_oracle_chooses_by_test_labels() -> None:
+    assert metrics.oracle({"a": [0.6, 0.4], "b": [0.1, 0.9]}, [1, 0])[0] == "a"
     name, scores = metrics.oracle({"a": [0.1, 0.9], "b": [0.6, 0.4]}, [1, 0])
     assert name == "b" and scores is not None and list(scores) == [0.6, 0.4]
