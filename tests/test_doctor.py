@@ -157,7 +157,7 @@ def tool(folder: Path, text: str) -> None:
         ("true", True, "none that nvidia-smi finds"),
         ("echo 'H, 80 MiB'", True, "H, 80 MiB; torch 2.9 uses it"),
         ("echo 'H, 80 MiB'; echo 'I, 8 MiB'", True, "H, 80 MiB; I, 8 MiB; torch 2.9 uses it"),
-        ("echo 'H, 80 MiB'", False, "H, 80 MiB; torch 2.9 cannot use it, for want of CUDA"),
+        ("echo 'H, 80 MiB'", False, "H, 80 MiB; torch 2.9 cannot use it: CUDA is missing"),
     ],
 )
 def test_gpu(

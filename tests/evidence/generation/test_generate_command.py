@@ -140,7 +140,7 @@ def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(TransformersEngine, "generate", interrupt)
     result = generate(given, tiny)
     assert result.exit_code == 130
-    assert "what was finished is written" in result.stderr
+    assert "finished records are written" in result.stderr
 
 
 def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:

@@ -192,7 +192,7 @@ def test_one_way_to_compare_answers(command: str, splits: dict[str, Path], tmp_p
     out = ("--out", tmp_path / "out") if command != "efficiency" else ()
     result = run(command, *folders, *out, "--nli", tmp_path, "--answers-alone")
     assert result.exit_code == 2
-    assert "--answers-alone is about the auditor" in result.stderr
+    assert "--answers-alone cannot be combined with --nli" in result.stderr
 
 
 def test_jobs_are_of_a_cluster(models: Path, splits: dict[str, Path], tmp_path: Path) -> None:
@@ -320,4 +320,4 @@ def test_efficiency(models: Path, splits: dict[str, Path], model: Path, tmp_path
 def test_seeds(seeds: str, splits: dict[str, Path], tmp_path: Path) -> None:
     result = run("fit", splits["train"], splits["train"], "--out", tmp_path, "--seeds", seeds)
     assert result.exit_code == 2
-    assert "is no list of seeds" in result.output
+    assert "is not a list of seeds" in result.output
