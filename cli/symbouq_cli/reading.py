@@ -136,7 +136,7 @@ def readings(
             try:
                 yield collector.batch
             except KeyboardInterrupt:
-                tell("interrupted; replies that are under way are waited for and kept")
+                tell("interrupted; waiting for running replies, which are kept")
                 raise
     tell(_summary(model, collector.tally, settings.price))
 
@@ -176,7 +176,7 @@ def _only(name: str | None, file: str, models: list[str]) -> str:
     has = f"{file} has readings by {', '.join(models)}" if models else f"{file} has no readings"
     if name is None:
         raise click.UsageError(f"--reader model needs {_named()} NAME: {has}")
-    raise click.UsageError(f"{has}, none by {name}: who is to be asked, --endpoint URL?")
+    raise click.UsageError(f"{has}, none by {name}; to ask a model, give --endpoint URL")
 
 
 def _named() -> str:
@@ -188,7 +188,7 @@ def _named() -> str:
 def _summary(model: str, tally: Tally, price: tuple[float, float] | None) -> str:
     parts = [f"read by {model}: {tally.traces} traces"]
     parts += [f"{tally.failed} not read"] if tally.failed else []
-    parts.append(f"{tally.asked} replies asked for, {tally.kept} there before")
+    parts.append(f"{tally.asked} replies requested, {tally.kept} already stored")
     if tally.other:
         parts.append(f"{tally.other} of these by another version of prompt or ontology")
     parts.append(f"{tally.prompt_tokens:,} tokens read, {tally.reply_tokens:,} written")

@@ -141,7 +141,7 @@ def show_readings(names: tuple[str, str], read: ReadingComparison, examples: int
     both, first, second = read.alike
     say(
         f"{names[0]} -> {names[1]}: {len(read.differences)} of {read.sentences} sentences of "
-        f"{read.replies} replies are read otherwise"
+        f"{read.replies} replies differ"
     )
     say(f"relations in both: {both}; only in the first: {first}; only in the second: {second}")
     for name, count in zip(names, read.only, strict=True):

@@ -112,7 +112,7 @@ def _process(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
     if "-" in files:
         raise click.UsageError("--engine ray reads files, not standard input")
     if shards and out != "-":
-        raise click.UsageError("--shards and --out are two ways to write; name one of them")
+        raise click.UsageError("give either --shards or --out")
     from symbouq.io import cluster
 
     return cluster.process

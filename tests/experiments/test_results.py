@@ -202,7 +202,7 @@ def test_a_table_says_how_many_traces_it_is_about(results: Results, name: str) -
     counts = "test traces (chains: 5 (1 imputed, 1 without a label left out))"
     for table in TABLES[name](results):
         assert counts in table.note
-        assert "the score's mean over validation stands for it" in table.note
+        assert "the score's mean over validation replaces a missing score" in table.note
 
 
 def test_results_are_told_a_metric_a_table(results: Results) -> None:
