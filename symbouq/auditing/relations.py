@@ -452,8 +452,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """The verdict on relations as an assertion; a claim about worlds is contradicted, too, where
-        each relation holds in some of them, and all together in none.
+        """The verdict on relations as an assertion. A claim about worlds is also contradicted if
+        each relation holds in some world, and all together in none.
 
         Args:
             number: The claim's number, from 1.
