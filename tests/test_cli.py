@@ -243,7 +243,7 @@ def test_explain_of_files_with_colons(tmp_path: Path) -> None:
         (["{}"], "has several traces: choose one by its line (FILE:LINE) or --id, take "
                  "--first-contradicted, or see them all with --list"),
         (["{}:2", "--list"], "give one of FILE:LINE, --id, --first-contradicted and --list"),
-        (["{}", "--list", "--reading"], "--list and --reading do not go together"),
+        (["{}", "--list", "--reading"], "--list and --reading cannot be combined"),
         (["{}:11"], ": there is no record in line 11"),
         (["{}:0"], ": there is no record in line 0"),
         (["nowhere:1"], "'nowhere' does not exist"),

@@ -79,7 +79,7 @@ def test_a_complete_core_is_exit_code_0(computer: dict[str, str]) -> None:
     lacks = lines.index("extra fit: lacks scipy>=1.13 (1.9 is installed); has pandas 3.0.0")
     assert lines[lacks + 1] == f"  {python} -m pip install 'symbouq[fit]'"
     assert "extra notebook: complete (pandas 3.0.0)" in lines
-    assert "GPU: not looked for, torch is not installed" in lines
+    assert "GPU: not checked: torch is not installed" in lines
     assert lines[0] == "core: works, a trace was audited"
 
 
@@ -129,7 +129,7 @@ def test_a_core_that_fails_is_exit_code_2(
 def test_a_core_that_is_wrong_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     claim = SimpleNamespace(verdict="unknown", premises=[])
     monkeypatch.setattr("symbouq.api.audit", lambda *_: SimpleNamespace(claims=[claim]))
-    assert doctor.trial() == "is wrong: a claim that follows came out as unknown by []"
+    assert doctor.trial() == "is wrong: an entailed claim came out as unknown by []"
 
 
 def test_a_package_that_is_only_found_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,7 +157,7 @@ def tool(folder: Path, text: str) -> None:
         ("true", True, "none that nvidia-smi finds"),
         ("echo 'H, 80 MiB'", True, "H, 80 MiB; torch 2.9 uses it"),
         ("echo 'H, 80 MiB'; echo 'I, 8 MiB'", True, "H, 80 MiB; I, 8 MiB; torch 2.9 uses it"),
-        ("echo 'H, 80 MiB'", False, "H, 80 MiB; torch 2.9 cannot use it, for want of CUDA"),
+        ("echo 'H, 80 MiB'", False, "H, 80 MiB; torch 2.9 cannot use it: CUDA is missing"),
     ],
 )
 def test_gpu(

@@ -174,7 +174,7 @@ def audit(
             if name == path or ("-" not in (name, path) and same_file(name, path)):
                 raise click.UsageError(f"{flag} and {other} name the same file")
     if fail_over and not fail_on:
-        raise click.UsageError("--fail-over is the share that --fail-on lets pass: give that, too")
+        raise click.UsageError("--fail-over needs --fail-on")
     hosts = {"otel": otel, "langfuse": langfuse, "phoenix": phoenix}
     flags = {"--fail-on": fail_on, "--min-decided": gated, "--github": github}
     flags |= {f"--{host}": wanted for host, wanted in hosts.items()}
@@ -328,19 +328,15 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
 
 
 _LOST = {
-    "otel": "events were not taken by the collector: is OTEL_EXPORTER_OTLP_ENDPOINT its address?",
-    "langfuse": "audits were not taken by Langfuse: are LANGFUSE_BASE_URL and its keys right?",
-    "phoenix": "audits were not taken by Phoenix: is PHOENIX_COLLECTOR_ENDPOINT right?",
+    "otel": "events were rejected by the collector: check OTEL_EXPORTER_OTLP_ENDPOINT",
+    "langfuse": "audits were rejected by Langfuse: check LANGFUSE_BASE_URL and its keys",
+    "phoenix": "audits were rejected by Phoenix: check PHOENIX_COLLECTOR_ENDPOINT",
 }
 """Hosts that audits are sent to, and what is told where some are lost."""
 
 
 def _sending(host: str) -> AuditEvents | Scores:
-    """What sends audits to a host.
-
-    Raises:
-        SymboUQError: If the packages for that are missing.
-    """
+    """What sends audits to a host; an error where its packages are missing."""
     from symbouq.errors import extra
 
     with extra(host):

@@ -107,7 +107,7 @@ def train(
     from symbouq.errors import SymboUQError, extra
 
     if base is not None and size is not None:
-        raise SymboUQError("a pretrained model (--from) has its size; leave --size out")
+        raise SymboUQError("--size does not apply to a pretrained model (--from)")
 
     with extra("models"):
         import torch

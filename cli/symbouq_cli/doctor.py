@@ -133,7 +133,7 @@ def english() -> str:
     found = installed()
     official = f"{shlex.quote(sys.executable)} -m spacy download {PIPELINES[0]}"
     if found is None:
-        return f"none, so that open text is not read\n  {install_command('english')}\n  {official}"
+        return f"none; open text cannot be read\n  {install_command('english')}\n  {official}"
     name, version = found
     more = "" if name == PIPELINES[0] else f"; the official one: {official}"
     return f"{name} {version}{more}"
@@ -142,7 +142,7 @@ def english() -> str:
 def gpu() -> str:
     """The GPUs that torch can use; torch is imported only where the driver finds one."""
     if version_of("torch") is None:
-        return "not looked for, torch is not installed"
+        return "not checked: torch is not installed"
     program = shutil.which("nvidia-smi")
     if program is None:
         return "none (no nvidia-smi)"
@@ -155,7 +155,7 @@ def gpu() -> str:
 
     if torch.cuda.is_available():
         return f"{names}; torch {torch.__version__} uses it"
-    return f"{names}; torch {torch.__version__} cannot use it, for want of CUDA or of a fitting one"
+    return f"{names}; torch {torch.__version__} cannot use it: CUDA is missing or does not match"
 
 
 def trial() -> str | None:
@@ -172,5 +172,5 @@ def trial() -> str | None:
     except Exception as error:  # whatever it is, it is what the doctor has to tell
         return f"does not work: {type(error).__name__}: {error}"
     if (verdict, premises) != ("entailed", ["scene:1", "scene:2"]):
-        return f"is wrong: a claim that follows came out as {verdict} by {premises}"
+        return f"is wrong: an entailed claim came out as {verdict} by {premises}"
     return None

@@ -93,7 +93,7 @@ def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
             configured.make_on_ray(begun, jobs)
         else:
             configured.make(begun, advance)
-    tell(f"{run.folder}: {total} stages are made")
+    tell(f"{run.folder}: {total} stages are finished")
     results = _results(configured)
     _write_tables(results, _chosen("tables", "all"), run.folder / "tables", "markdown")
     if drawn:
@@ -176,9 +176,10 @@ def _show_plan(configured: Experiment) -> None:
             estimate = f"about {state.stage.cost:.0f} s" if state.stage.cost >= 1 else "seconds"
         say(f"{state.stage.name}: {estimate}")
     for shortage in configured.shortages():
-        say(f"{shortage}; --allow-smaller takes them")
+        say(f"{shortage}; --allow-smaller accepts this")
     machine = MACHINES[configured.config.generation.engine]
-    say(f"about {left / 60 / configured.config.workers:.0f} minutes on {machine}")
+    minutes = round(left / 60 / configured.config.workers)
+    say(f"about {minutes:,} minute{'' if minutes == 1 else 's'} on {machine}")
 
 
 @experiment.command()

@@ -206,7 +206,7 @@ def _summary(progress: Progress | None) -> str:
     parts = [f"{count} {status}" for status, count in progress.statuses.most_common()]
     if progress.copied:
         parts.append(f"{progress.copied} of them with placeholders of the instruction")
-    parts += [f"{progress.kept} there before"] if progress.kept else []
+    parts += [f"{progress.kept} already stored"] if progress.kept else []
     if progress.tokens:
         parts.append(f"{progress.tokens} tokens at {progress.speed:.0f}/s")
     return ", ".join(parts)

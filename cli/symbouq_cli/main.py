@@ -80,7 +80,7 @@ class _Group(click.Group):
                     _flush()
         except KeyboardInterrupt as end:
             cause = end.event if isinstance(end, Ended) else "interrupted"
-            tell(_with_notes(f"{cause}; what was finished is written", end))
+            tell(_with_notes(f"{cause}; finished records are written", end))
             context.exit(end.code if isinstance(end, Ended) else INTERRUPTED)
         except click.ClickException as error:
             error.message = printable(error.message)  # type: ignore[misc]
@@ -213,7 +213,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     from symbouq_cli.run import refuse_overwriting, standing
 
     if first == second == "-":
-        raise click.UsageError("standard input is one file only; name the other")
+        raise click.UsageError("standard input can be only one of the files")
     if report is not None:
         refuse_overwriting((first, second), report, "--report")
     sides = ComparedSides()
@@ -303,7 +303,7 @@ def explain(
     if (line is not None) + (identity is not None) + first_contradicted + listed > 1:
         raise click.UsageError("give one of FILE:LINE, --id, --first-contradicted and --list")
     if listed and reading:
-        raise click.UsageError("--list and --reading do not go together")
+        raise click.UsageError("--list and --reading cannot be combined")
     (source,) = traced((file,), options)
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
     if not (first_contradicted or listed):

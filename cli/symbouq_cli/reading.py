@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,9 @@ from symbouq_cli.options import (
     together,
 )
 from symbouq_cli.terminal import bar, quiet_retries, tell
+
+_EVERY = 30
+"""Seconds between two lines about a run's progress where there is no terminal."""
 
 if TYPE_CHECKING:
     from symbouq.auditing.collecting import Tally
@@ -120,6 +124,7 @@ def readings(
         budget=settings.token_budget,
         concurrency=settings.concurrency,
         alone=settings.alone,
+        reuse=settings.reuse,
     )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:
@@ -131,7 +136,7 @@ def readings(
             try:
                 yield collector.batch
             except KeyboardInterrupt:
-                tell("interrupted; replies that are under way are waited for and kept")
+                tell("interrupted; waiting for running replies, which are kept")
                 raise
     tell(_summary(model, collector.tally, settings.price))
 
@@ -171,7 +176,7 @@ def _only(name: str | None, file: str, models: list[str]) -> str:
     has = f"{file} has readings by {', '.join(models)}" if models else f"{file} has no readings"
     if name is None:
         raise click.UsageError(f"--reader model needs {_named()} NAME: {has}")
-    raise click.UsageError(f"{has}, none by {name}: who is to be asked, --endpoint URL?")
+    raise click.UsageError(f"{has}, none by {name}; to ask a model, give --endpoint URL")
 
 
 def _named() -> str:
@@ -183,7 +188,7 @@ def _named() -> str:
 def _summary(model: str, tally: Tally, price: tuple[float, float] | None) -> str:
     parts = [f"read by {model}: {tally.traces} traces"]
     parts += [f"{tally.failed} not read"] if tally.failed else []
-    parts.append(f"{tally.asked} replies asked for, {tally.kept} there before")
+    parts.append(f"{tally.asked} replies requested, {tally.kept} already stored")
     if tally.other:
         parts.append(f"{tally.other} of these by another version of prompt or ontology")
     parts.append(f"{tally.prompt_tokens:,} tokens read, {tally.reply_tokens:,} written")
@@ -198,16 +203,21 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
-    """Shows the tally on a terminal as it changes, nothing elsewhere."""
+    """Shows the tally on a terminal as it changes, elsewhere in a line now and then."""
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
     with bar(SpinnerColumn(), "{task.fields[state]}", TimeElapsedColumn()) as progress:
         task = progress.add_task("", total=None, state="reading")
+        told = monotonic()
 
         def show(tally: Tally) -> None:
             state = f"{tally.traces} traces read, {tally.asked} replies, {tally.tokens:,} tokens"
             state += f", {tally.failed} failed" if tally.failed else ""
             state += f", cost {_cost(tally, price):.2f}" if price is not None else ""
             progress.update(task, state=state)
+            nonlocal told
+            if progress.disable and monotonic() - told >= _EVERY:
+                tell(state)
+                told = monotonic()
 
         yield show

@@ -70,7 +70,7 @@ def _told(found: Comparison) -> str:
     parts = [f"right: {found.first} of {found.known} first answers, {found.refined} refined"]
     against = "the first answers"
     if found.control is not None:
-        parts.append(f"{found.control} by as many draws")
+        parts.append(f"{found.control} with the control")
         against = "the draws"
     return f"{', '.join(parts)}; against {against} {found.gained} gained, {found.lost} lost"
 

@@ -138,7 +138,7 @@ def _steps(
         return None
     found = re.fullmatch(r"(\d+)(\.\.(\d*))?", said)
     if found is None:
-        raise click.BadParameter(f"{said!r} is no number of steps, like 2, 1..3 or 1..")
+        raise click.BadParameter(f"{said!r} is not a number of steps, such as 2, 1..3 or 1..")
     first, several, last = int(found[1]), found[2], found[3]
     if last and int(last) < first:
         raise click.BadParameter(f"{said!r} ends before it begins")
@@ -189,7 +189,7 @@ def degrade(
     from symbouq_cli.terminal import tell
 
     if hide and blur:
-        raise click.UsageError("--hide and --blur are two ways; name one of them")
+        raise click.UsageError("give either --hide or --blur")
     found: list[int] = [0, 0]
     arguments = (
         *(hide or blur or (1, None)),

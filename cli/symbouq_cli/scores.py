@@ -31,7 +31,7 @@ def _seeds(_context: click.Context, option: click.Parameter, value: str) -> tupl
             seeds.extend(range(int(first), int(last or first) + 1))
         if seeds:
             return tuple(dict.fromkeys(seeds))
-    raise click.BadParameter(f"{value!r} is no list of seeds such as 0-4 or 1,3", param=option)
+    raise click.BadParameter(f"{value!r} is not a list of seeds such as 0-4 or 1,3", param=option)
 
 
 def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
@@ -41,7 +41,7 @@ def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
         try:
             return tuple(kind(part.strip()) for part in value.split(","))
         except ValueError as error:
-            raise click.BadParameter(f"{value!r} is no list of values", param=option) from error
+            raise click.BadParameter(f"{value!r} is not a list of values", param=option) from error
 
     return values
 
@@ -242,7 +242,7 @@ def apply(models: str, split: str, out: str, engine: str, jobs: int | None, **op
         tell(f"{scorer}: {count} traces")
     told = {fault: count for (_, fault), count in lacking.items() if fault == bank.UNREADABLE}
     for count in told.values():
-        tell(f"{count} traces have nothing to read, and no score")
+        tell(f"{count} traces have no input and no score")
     for (method, fault), count in lacking.items():
         if fault not in told:
             tell(f"{method}: {count} traces have no score, it needs {fault}")
@@ -346,7 +346,9 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
 
 def _check(options: dict[str, Any]) -> None:
     if options["nli"] and options["answers_alone"]:
-        raise click.UsageError("--answers-alone is about the auditor; --nli takes its place")
+        raise click.UsageError(
+            "--answers-alone cannot be combined with --nli, which replaces the auditor"
+        )
 
 
 def _resources(options: dict[str, Any]) -> Resources:

@@ -96,7 +96,7 @@ def _listening(host: str, port: int) -> socket.socket:
     except OSError as error:
         reason = str(error.strerror).partition(" (")[0]
         raise SymboUQError(
-            f"{host}, port {port}: {reason}; --host and --port take another"
+            f"{host}, port {port}: {reason}; choose another with --host and --port"
         ) from error
     # What it accepts is closed when the other side is gone, or takes nothing any more.
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)

@@ -68,6 +68,6 @@ def signals(traces: str, model: str, folder: str, audits: str | None, **options:
     tell_faults(done.failed)
     tell(
         f"{done.traces} traces, {done.tokens} tokens in {time.monotonic() - start:.1f} s"
-        + (f"; {done.kept} shards were there already" if done.kept else "")
+        + (f"; {done.kept} shards already existed" if done.kept else "")
     )
     finish(bool(done.failed))

@@ -20,6 +20,7 @@ from symbouq.auditing.description import describe
 from symbouq.auditing.presumptions import Decide, presume
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import ClaimInput, audit_relations
+from symbouq.auditing.united import united
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, turn, untimed
@@ -40,13 +41,14 @@ class TraceAuditor:
 
     Args:
         profile: Profile for every trace; by default each trace's own, its dataset's, or the
-        default. ontology: Folder of your ontology, or a loaded ontology. context: Context whose
-        verdicts the profile, the features and Constraint-Rule use. partial: Whether an audit that
-        reaches a limit (`symbouq.limits`) keeps what was decided;
+            default.
+        ontology: Folder of your ontology, or a loaded ontology.
+        context: Context whose verdicts the profile, the features and Constraint-Rule use.
+        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided;
             otherwise it fails.
-        pipeline: English pipeline that parses open text; by default the one installed. answers:
-        How to judge the conclusion. `relation` is the paper's strict auditor: it judges every
-            claim by its relations and admits each claim with relations to `A_k`.
+        pipeline: English pipeline that parses open text; by default the one installed.
+        answers: How to judge the conclusion. `relation` is the paper's strict auditor: it judges
+            every claim by its relations and admits each claim with relations to `A_k`.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.
@@ -100,7 +102,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Read the text of several instances in batches, which is much faster; later calls reuse it."""
+        """Read the text of several instances in batches, which is much faster."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):
@@ -169,7 +171,11 @@ class TraceAuditor:
         if trace.structured:
             result = decided(ontology, parsed)
         else:
-            parsed, result = coherent(ontology, parsed, partial(decided, ontology))
+            audited = coherent(ontology, parsed, partial(decided, ontology))
+            other = parser.second_opinion(trace)
+            if other is not None:
+                audited = united(audited, coherent(ontology, other, partial(decided, ontology)))
+            parsed, result = audited
         try:
             if not (self._strict or trace.truncated):
                 with reading("the answer", trace.conclusion or trace.response or ""):

@@ -31,10 +31,13 @@ class Flip:
     """Verdict that differs.
 
     Attributes:
-        id: Id of the trace. file: Its file, if any. line: Its line in that file. claim: Number of
-        the claim, from 1; 0 for the scene. text: Text or relations of the claim. before: Verdict
-        in the first audit: also `unread` (no relation), `absent` (no such claim), and
-            `feasible` or `contradictory` for a scene.
+        id: Id of the trace.
+        file: Its file, if any.
+        line: Its line in that file.
+        claim: Number of the claim, from 1; 0 for the scene.
+        text: Text or relations of the claim.
+        before: Verdict in the first audit: also `unread` (no relation), `absent` (no such claim),
+            and `feasible` or `contradictory` for a scene.
         after: Verdict in the second audit.
         grounded: Whether only the grounded verdict differs.
         was: Message in the first audit.
@@ -251,9 +254,10 @@ class Comparison(Flips):
     """Differences between two files of audits.
 
     Attributes:
-        same: Number of traces with the same response in both files, for which all claims are
-        compared. only: Numbers of traces in the first file only and in the second file only.
-        examples: First flips of each kind. failed: Lines that are not audits, with the reason.
+        same: Number of traces with the same response in both files, compared claim by claim.
+        only: Numbers of traces in the first file only and in the second file only.
+        examples: First flips of each kind.
+        failed: Lines that are not audits, with the reason.
     """
 
     same: int = 0

@@ -1,1 +1,1 @@
-"""Full runs: stages that write files, keyed by what they were made from."""
+"""Experiments: stages that write files, keyed by their inputs."""

@@ -1,5 +1,6 @@
-"""Faults of an experiment that show before it runs, without a GPU and without a model: access to
-models, tokenizers, context, memory, disk and time, and work that nothing reads.
+"""Faults of an experiment that show before it runs, without a GPU or a model.
+
+Covers access to models, tokenizers, context, memory, disk, time, and work that nothing reads.
 """
 
 from __future__ import annotations
@@ -33,33 +34,33 @@ from symbouq.io.settings import SettingsError
 
 GB = 1e9
 CONTEXT = 4096
-"""Tokens of context that hold any prompt of the benchmarks with its trace."""
+"""Context, in tokens, that fits any benchmark prompt with its trace."""
 TRACE_TOKENS = 150
-"""Tokens of a trace, as the plan guesses."""
+"""Assumed tokens of a trace."""
 SHARE = 0.9
-"""Share of a card that vLLM takes, unless told otherwise."""
+"""Default share of a card that vLLM takes."""
 _RUNTIME = 2 * GB
-"""Room of a CUDA context, of the library's buffers and of its recorded graphs."""
+"""Memory of a CUDA context, library buffers and recorded graphs."""
 _BATCHED, _SEQUENCES = 8192, 1024
 """Tokens and texts of a step of vLLM, for which it measures its activations."""
 _STORED = {"fp8": 1.0}
-"""Bytes of a weight that is quantised; of other ways half a byte and what scales them."""
+"""Bytes of a quantised weight; for other methods, half a byte plus scales."""
 
 Kind = Literal["failure", "warning", "unchecked", "note"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""What findings are, the worst first."""
+"""Kinds of findings, the worst first."""
 Tokenizer = Literal["hf", "mistral", "both", "none"]
 
 
 class Finding(NamedTuple):
-    """What is found of a configuration.
+    """Finding about a configuration.
 
     Attributes:
-        kind: `failure` would end the run, `warning` wastes or deviates, `unchecked` is what cannot
-            be known here, `note` is information.
-        about: The model or the part of the configuration.
-        text: What is found.
-        mend: The setting that mends it.
+        kind: `failure` would end the run, `warning` wastes or deviates, `unchecked` cannot be known
+            here, `note` is information.
+        about: The model, or the part of the configuration.
+        text: The finding.
+        mend: The setting to change.
     """
 
     kind: Kind
@@ -72,17 +73,17 @@ class Finding(NamedTuple):
 
 
 class Facts(BaseModel):
-    """A model, as far as room and time depend on it.
+    """Properties of a model that determine memory and time.
 
     Attributes:
-        parameters: How many it has.
-        width: Bytes of one as it is stored.
-        context: Most tokens of prompt and text together, where it says.
-        gated: Whether the hub gives it to those alone who accepted its terms.
-        tokenizer: Whose there is.
+        parameters: Number of parameters.
+        width: Bytes of a stored parameter.
+        context: Maximum tokens of prompt and text, if known.
+        gated: Whether the hub requires accepted terms.
+        tokenizer: Kind of tokenizer.
         template: Whether there is a chat template.
-        source: Where this is from.
-        here: Whether it is on this machine.
+        source: Origin of these facts.
+        here: Whether the model is on this machine.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -114,19 +115,17 @@ class Facts(BaseModel):
 
     @property
     def activations(self) -> float:
-        """Bytes of a step of vLLM, at an estimate: its widest layer and the logits of its texts."""
+        """Estimated bytes of a vLLM step: its widest layer and the logits of its texts."""
         layer = _BATCHED * (4 * self.hidden + 2 * self.intermediate) * 2
         return layer + 2 * _SEQUENCES * self.vocabulary * 4
 
     def forward(self, tokens: int = TOKENS, length: int = 1024) -> float:
-        """Bytes of a pass for signals, at an estimate: logits and their logarithms, and a layer's
-        attention.
-        """
+        """Estimated bytes of a signals pass: logits, their logarithms, a layer's attention."""
         return tokens * (self.vocabulary * 10 + self.heads * length * 6 + 16 * self.hidden)
 
 
 def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
-    """A model by its files; its parameters are counted where they are not given.
+    """Facts of a model from its files; parameters are counted if not given.
 
     Args:
         files: Their names.
@@ -177,13 +176,13 @@ def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def known_models() -> dict[str, Facts]:
-    """The well-known models (`models.yaml`), by their ids on the hub."""
+    """Well-known models (`models.yaml`), by hub id."""
     text = Path(__file__).with_name("models.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, Facts]).validate_python(yaml.safe_load(text))
 
 
 class AccessError(Exception):
-    """The hub does not give a model; the message says why, the second argument how to mend it."""
+    """Hub access failed. The message says why; the second argument says what to do."""
 
 
 Hub = Callable[[str, str], Facts]
@@ -192,7 +191,7 @@ whatever the network does."""
 
 
 def from_hub(identity: str, revision: str) -> Facts:
-    """A model by its small files on the Hugging Face hub.
+    """Facts of a model from its small files on the Hugging Face hub.
 
     Raises:
         AccessError: If it is not there, or not for this account.
@@ -231,7 +230,7 @@ def _json(path: Path) -> Any:
 
 
 def from_folder(folder: Path) -> Facts:
-    """A model by its folder.
+    """Facts of a model from its folder.
 
     Raises:
         ValueError: If it has no config.json that tells.
@@ -242,7 +241,7 @@ def from_folder(folder: Path) -> Facts:
 
 
 class Measured(BaseModel):
-    """What `experiments/gpu_check.py` measured of a model.
+    """Measurements of a model by `experiments/gpu_check.py`.
 
     Attributes:
         model: Its name.
@@ -262,7 +261,7 @@ class Measured(BaseModel):
 
 
 class Rates(BaseModel):
-    """The file that `experiments/gpu_check.py` writes."""
+    """File written by `experiments/gpu_check.py`."""
 
     device: str
     memory_gb: float
@@ -272,7 +271,7 @@ class Rates(BaseModel):
 
 @dataclass(frozen=True)
 class Machine:
-    """Where an experiment is to run.
+    """Machine that will run an experiment.
 
     Attributes:
         gpus: How many cards.
@@ -288,7 +287,7 @@ class Machine:
 
 
 class _Loaded(NamedTuple):
-    """A model with how it is loaded and what is known of it."""
+    """Model with its loading settings and facts."""
 
     config: BackboneConfig
     generation: GenerationConfig
@@ -298,8 +297,7 @@ class _Loaded(NamedTuple):
 def machine(
     config: ExperimentConfig, folder: Path, gpus: int | None = None, memory: float | None = None
 ) -> Machine:
-    """The machine that is told of, or this one, or, where this one has no card, one with as many as
-    the configuration needs.
+    """Machine as specified, or this one, or, without a GPU here, one with as many GPUs as needed.
 
     Args:
         config: The experiment.
@@ -326,7 +324,7 @@ def machine(
 
 
 def read_rates(path: Path) -> Rates:
-    """The rates in a file that `experiments/gpu_check.py` wrote.
+    """Rates from a file that `experiments/gpu_check.py` wrote.
 
     Raises:
         SymboUQError: If it is none.
@@ -344,7 +342,7 @@ def check(
     rates: Rates | None = None,
     hub: Hub = from_hub,
 ) -> Iterator[Finding]:
-    """What would fail, waste or deviate from the paper in an experiment, before it runs.
+    """Find what would fail, waste or deviate from the paper in an experiment.
 
     Args:
         config: The experiment.
@@ -379,7 +377,7 @@ def check(
 
 
 def _planned(config: ExperimentConfig, data: Path | None) -> Experiment:
-    """The experiment's stages, for which no file is looked for."""
+    """Stages of the experiment, without looking for files."""
     drawn: dict[str, Any] = {"files": {}, "provider": None, "family": next(iter(FAMILIES))}
     datasets = [
         dataset if dataset.family else dataset.model_copy(update=drawn)
@@ -406,7 +404,7 @@ def _files(config: ExperimentConfig, data: Path | None) -> Iterator[Finding]:
 def _facts(
     model: BackboneConfig, hub: Hub, unreached: dict[str, str]
 ) -> tuple[Facts | None, list[Finding]]:
-    """What is known of a model, from its folder, else from the hub, else from `models.yaml`.
+    """Facts of a model from its folder, the hub or `models.yaml`.
 
     Args:
         model: The model.
@@ -484,7 +482,7 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
 
 
 def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Whether an engine has room for weights, one text of the whole context, and a step."""
+    """Check that an engine has memory for weights, one text of full context, and a step."""
     (config, generation, facts), cards = model, model.generation.tensor_parallel or 1
     most = facts.context or CONTEXT
     if generation.context and facts.context and generation.context > facts.context:
@@ -529,7 +527,7 @@ def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
 
 
 def _signals(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Whether one card has room for the pass that signals are taken from."""
+    """Check that one card has memory for the pass that extracts signals."""
     facts = model.facts
     needed = facts.weights() + facts.forward() + _RUNTIME
     if needed > machine.memory * GB:
@@ -588,7 +586,7 @@ def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Findin
 
 
 def _paper(config: ExperimentConfig) -> Iterator[Finding]:
-    """Settings that are not the paper's, of an experiment with its backbones and source."""
+    """Settings that differ from the paper's, if the backbones and source are the paper's."""
     if not any(
         paper_number("result", "AUROC", backbone=b.name, dataset=config.source, method="CCP")
         for b in config.backbones
@@ -607,7 +605,7 @@ def _paper(config: ExperimentConfig) -> Iterator[Finding]:
 
 
 def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> Iterator[Finding]:
-    """Room that models and stages take, at an estimate."""
+    """Estimated disk space of models and stages."""
     config, facts = experiment.config, {model.config.name: model.facts for model in models}
     taken: Counter[str] = Counter()
     for known in facts.values():
@@ -672,5 +670,5 @@ def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Ite
 
 
 def _scaled(run: Measured, model: Model) -> float:
-    """Seconds of a text, by what was measured of another model."""
+    """Seconds per text, scaled from measurements of another model."""
     return TRACE_TOKENS / run.tokens_per_second * model.parameters / run.parameters

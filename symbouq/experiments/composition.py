@@ -1,6 +1,6 @@
 """Predictions of the composer and its variants (section DARC, Table ablation, Table valsize).
 
-Everything here is decided on validation: test traces come without labels.
+All decisions are made on validation; test traces have no labels here.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from symbouq.reliability.worlds import WORLDS
 Values = NDArray[np.float64]
 
 CANDIDATES = tuple(name for name, scorer in SCORERS.items() if scorer.banked)
-"""The scores that DARC composes, six supervised and five training-free (appendix DARC Protocol)."""
+"""Scores that DARC composes: six supervised and five training-free (appendix DARC Protocol)."""
 
 METHOD = "SymboUQ"
-"""The name of the paper's composition: the variant `full`."""
+"""Name of the paper's composition: the variant `full`."""
 UNLABELLED = "no target labels"
-"""The name of the composition that is adapted from source to target without the latter's labels."""
+"""Name of the composition adapted to the target without its labels."""
 
 
 @dataclass(frozen=True)
 class ScoredTraces:
-    """The traces of a cell as a composer may see them: with profiles and scores, without labels.
+    """Traces of a cell as a composer sees them: profiles and scores, no labels.
 
     Attributes:
         ids: The traces.
@@ -66,7 +66,7 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Reads the traces of a cell.
+        """Read the traces of a cell.
 
         Args:
             traces: The traces file.
@@ -97,7 +97,7 @@ class ScoredTraces:
         )
 
     def subset(self, numbers: Iterable[int]) -> ScoredTraces:
-        """The traces at some places, from 0."""
+        """Traces at the given positions, from 0."""
         places = [*numbers]
         return replace(
             self,
@@ -107,26 +107,24 @@ class ScoredTraces:
         )
 
     def labelled(self, labels: Mapping[str, int]) -> ScoredTraces:
-        """The traces that have a label."""
+        """Traces that have a label."""
         return self.subset(place for place, name in enumerate(self.ids) if name in labels)
 
     def key(self, name: str, seed: int) -> tuple[str, int] | None:
-        """The key of a method's scores: one that draws nothing has the same for every seed; None
-        where it has none.
-        """
+        """Key of a method's scores, shared by seeds of a deterministic method, or None."""
         seeds = [fitted for method, fitted in self.claims if method == name]
         return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """A method's scores by id; None where it has none."""
+        """Scores of a method by id; None without scores."""
         return self.scores.get(self.key(name, seed) or (name, seed))
 
     def calibrators(
         self, labels: Mapping[str, int], seed: int
     ) -> dict[tuple[str, int], Calibrator]:
-        """Calibrators of the candidates (min-max statistics, reduction and Platt map), decided by
-        these traces and their labels alone; none of a candidate that has no values of right and of
-        wrong answers.
+        """Calibrators of the candidates (min-max statistics, reduction, Platt map).
+
+        They depend on these traces and labels only. None for a candidate without both classes.
 
         Args:
             labels: Labels by id.
@@ -142,7 +140,7 @@ class ScoredTraces:
         return calibrators
 
     def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> ScoredTraces:
-        """The same traces with the scores that some calibrators make, and no others."""
+        """The same traces with the calibrated scores only."""
         scores = {}
         for key, calibrator in calibrators.items():
             claims = self.claims.get(key, {})
@@ -151,7 +149,7 @@ class ScoredTraces:
         return replace(self, scores=scores)
 
     def uncalibrated(self, name: str) -> ScoredTraces:
-        """The same traces with one method's scores, as they stand: the conclusion's values."""
+        """The same traces with one method's raw values of the conclusion."""
         scores = {
             key: {trace: float(values[-1]) for trace, values in claims.items()}
             for key, claims in self.claims.items()
@@ -185,8 +183,7 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 
 
 def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
-    """What is fixed beforehand with other values of one of the two that Table search-space lists,
-    by the name of the composition that it makes.
+    """Options with other values of `epsilon` or `folds`, by composition (Table search-space).
 
     Args:
         options: The rest.
@@ -206,7 +203,7 @@ def composed(
     options: Options | None = None,
     others: Mapping[str, Options] | None = None,
 ) -> Iterator[Predicted]:
-    """Fits every variant on validation and predicts the test traces.
+    """Fit every variant on validation and predict the test traces.
 
     Args:
         views: Validation and test as each view shows them; None is the assumed context. A view has
@@ -251,9 +248,9 @@ def subsampled(
     sizes: Sequence[int],
     options: Options | None = None,
 ) -> Iterator[Predicted]:
-    """Fits the determinacy design on subsamples of validation and predicts the test traces (Table
-    valsize). All that labels decide, calibration of the candidates included, is decided by those
-    of the subsample.
+    """Fit the determinacy design on subsamples of validation (Table valsize).
+
+    Predicts the test traces. Each subsample decides everything, including calibration.
 
     Args:
         validation: Validation traces.
@@ -283,8 +280,9 @@ def without_target_labels(
     seeds: Sequence[int],
     options: Options | None = None,
 ) -> Iterator[Predicted]:
-    """Fits the composer on the source and adapts it to a target without any label of the target
-    (`Composer.adapted`); beyond the paper.
+    """Fit the composer on the source and adapt it to a target without labels.
+
+    See `Composer.adapted`; this is not in the paper.
 
     Args:
         source: Validation traces of the source.
@@ -313,8 +311,9 @@ def composer_cost(
     seed: int,
     options: Options | None = None,
 ) -> Cost:
-    """What the full composition costs beside its scores (Table efficiency): calibration of the
-    candidates and fitting on validation, then the predictions of test.
+    """Cost of the full composition besides its scores (Table efficiency).
+
+    Calibration and fitting on validation, then predictions.
 
     Args:
         validation: Validation traces.
@@ -340,9 +339,7 @@ def composer_cost(
 def _calibrated(
     validation: ScoredTraces, labels: Mapping[str, int], seed: int, *others: ScoredTraces
 ) -> tuple[ScoredTraces, ...]:
-    """Validation and other traces with candidates that are calibrated on validation alone; where
-    that cannot be done, with the fixed constraint score as it stands.
-    """
+    """Traces with calibrated candidates, or else with the raw fixed constraint score."""
     calibrators = validation.calibrators(labels, seed)
     if not calibrators:
         return tuple(traces.uncalibrated(FIXED) for traces in (validation, *others))
@@ -350,7 +347,7 @@ def _calibrated(
 
 
 def _profiles_of(view: View | Literal["worlds"] | None) -> View | None:
-    """The view whose profiles and constraint scores a composition has."""
+    """View whose profiles and constraint scores a composition uses."""
     return "dual" if view == "worlds" else view
 
 
@@ -359,9 +356,7 @@ def _pools(
     view: View | Literal["worlds"] | None,
     seed: int,
 ) -> list[Pool]:
-    """Validation and test with their candidate scores; a missing score is the candidate's mean
-    over validation.
-    """
+    """Validation and test with candidate scores; the validation mean replaces a missing score."""
     shared, shown = views[None], views[_profiles_of(view)]
     columns = {
         name: [
@@ -392,9 +387,7 @@ def _pools(
 
 
 def write_predictions(predictions: Iterable[Predicted], out: Path, composers: Path) -> None:
-    """Writes predictions as Parquet (`id`, `method`, `seed`, `score`) and the fitted composers as
-    JSON.
-    """
+    """Write predictions as Parquet (`id`, `method`, `seed`, `score`) and composers as JSON."""
     pa, pq = _arrow()
     tables, records = [], []
     for item in predictions:

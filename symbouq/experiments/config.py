@@ -28,83 +28,78 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 class _Part(BaseModel):
-    """A part of a configuration: no other fields, no changes."""
+    """Part of a configuration; unknown fields and changes are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 View = Literal["grounded", "non-committal", "dual"]
-"""Verdicts that the constraint scorers see in place of those of the assumed context (rows of Table
-ablation): of another context, or assumed and grounded ones side by side."""
+"""Verdicts that the constraint scorers see instead of those of the assumed context (rows of Table
+ablation): another context, or assumed and grounded side by side."""
 
 
 class TrainingConfig(_Part):
-    """How a backbone is trained further before it is used (`symbouq backbone train --from`)."""
+    """Further training of a backbone (`symbouq backbone train --from`)."""
 
     steps: Annotated[int, Field(ge=1)] = FURTHER_STEPS
     """Optimiser steps."""
     tokens: Annotated[int, Field(ge=1)] = Plan.tokens
-    """Tokens in a batch, padding included."""
+    """Tokens per batch, including padding."""
     rate: Annotated[float, Field(gt=0)] = FURTHER_RATE
     """Peak learning rate."""
     seed: int = Plan.seed
-    """Draws the scenes that it is trained on."""
+    """Seed of the training scenes."""
     hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = Plan.hops
-    """Numbers of hops of these scenes; one that stands there twice is drawn twice as often."""
+    """Numbers of hops; repeat a number to draw it more often."""
     wordings: str | None = None
-    """Training split of a benchmark, relative to the data folder, whose sentences word three
-    chains of four."""
+    """Training split of a benchmark whose phrasings word three chains of four."""
     threads: Annotated[int, Field(ge=1)] | None = None
-    """Threads of the training on a CPU; `threads` of the experiment where absent."""
+    """CPU threads of the training; default: the experiment's `threads`."""
 
 
 class LoadingConfig(_Part):
-    """How an engine loads a model and runs it."""
+    """How an engine loads and runs a model."""
 
     batch: Annotated[int, Field(ge=1)] | None = None
-    """Texts side by side; the engine's own choice where absent."""
+    """Texts per batch; default: engine's choice."""
     context: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of a prompt with its trace; as many as the model takes where absent."""
+    """Maximum tokens of a prompt with its trace; default: the model's maximum."""
     dtype: Literal["float32", "bfloat16", "float16"] | None = None
-    """Numbers that the model computes with; its own on a GPU, float32 on a CPU, where absent."""
+    """Number format; default: the model's on a GPU, float32 on a CPU."""
     quantization: str | None = None
-    """How vLLM quantises weights, such as `fp8`; as they are stored where absent."""
+    """Quantisation of weights in vLLM, such as `fp8`; default: as stored."""
     memory: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Share of a GPU's memory that vLLM takes; its own choice where absent."""
+    """Share of GPU memory for vLLM; default: vLLM's choice."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
-    """GPUs that vLLM divides a model among; one where absent."""
+    """GPUs that vLLM splits a model across."""
     tokenizer_mode: str | None = None
-    """Which tokenizer vLLM loads: `hf` for that of transformers where a folder has Mistral's own as
-    well, which vLLM prefers; vLLM's own choice where absent."""
+    """vLLM's tokenizer: `hf` selects that of transformers if a folder also has Mistral's own;
+    default: vLLM's choice."""
 
 
 class BackboneConfig(LoadingConfig):
-    """A model whose traces are scored, or that judges them; how it is loaded goes before what
-    `generation` says.
-    """
+    """Model that writes or judges traces. Its loading settings override `generation`."""
 
     name: str
-    """Its name in tables."""
+    """Name in tables."""
     model: str | None = None
-    """Its folder, relative to the configuration, or its id on the Hugging Face hub, with a commit
-    after `@` where it is pinned."""
+    """Folder or Hugging Face id; pin a commit after `@`."""
     pretrained: str | None = None
-    """In place of `model`, the name of a pretrained model that `symbouq backbone install` knows."""
+    """A pretrained model that `symbouq backbone install` knows, instead of `model`."""
     training: TrainingConfig | None = None
-    """How it is trained further; not at all where absent."""
+    """Further training."""
     chat_template: Path | None = None
-    """File with a Jinja chat template, in place of the model's own; the path starts from the
-    configuration."""
+    """File with a Jinja chat template that replaces the model's own."""
 
     @property
     def weights(self) -> list[Path]:
-        """Its folder, as an input of stages; empty where it comes from the hub or is installed."""
+        """Folder as an input of stages; empty for hub or installed models."""
         folder = Path(self.model) if self.model is not None else None
         return [folder] if folder is not None and folder.is_dir() else []
 
     @property
     def identity(self) -> str:
-        """The name of its folder, wherever that lies, or its name on the hub or as installed."""
+        """Name of the folder, or name on the hub or as installed."""
         if self.model is None:
             return self.pretrained or ""
         return Path(self.model).name if self.weights else self.model
@@ -123,35 +118,35 @@ class DatasetConfig(_Part):
     """Questions: a family of generated scenes, or files of a benchmark."""
 
     name: str
-    """Its name in tables."""
+    """Name in tables."""
     family: str | None = None
     """Family of generated scenes (`symbouq scenes`)."""
     provider: str | None = None
-    """Name by which an installed package brings questions (entry points `symbouq.datasets`)."""
+    """Dataset from an installed package (entry point `symbouq.datasets`)."""
     files: dict[Split, str] = {}
-    """Files by split, relative to the data folder."""
+    """File of each split."""
     sizes: dict[Split, Annotated[int, Field(ge=0)]]
-    """Questions of each split; of a file those whose ids have the smallest hashes, and of one that
-    several splits name those that come next."""
+    """Questions per split; from a file, those whose ids have the smallest hashes. Splits that share
+    a file share no row."""
     hops: tuple[int, ...] = ()
-    """Numbers of hops that are taken; all where empty."""
+    """Numbers of hops to include; default: all."""
     seed: int = 2026
-    """Draws scenes, or the rows of files."""
+    """Seed of scenes or row selection."""
     free_form: bool = False
-    """Whether models reason in prose, with no schema."""
+    """Reason in prose, without a schema."""
     backbones: tuple[str, ...] = ()
-    """Names of the backbones that answer it; all where empty."""
+    """Names of the backbones that answer it; default: all."""
     optional: bool = False
-    """Whether it is left out where no data folder, or not this file, is given."""
+    """Skip it if the data folder or the file is missing."""
 
     @property
     def questions(self) -> tuple[Hashable, ...]:
-        """Source and drawing of the questions, whatever the form of the traces."""
+        """Source and selection of the questions, independent of the form of the traces."""
         files = tuple(sorted(self.files.items()))
         return self.family, self.provider, files, self.hops, self.seed
 
     def passed_over(self, split: Split) -> int:
-        """How many rows of a split's file the splits before it take."""
+        """Number of rows of a split's file used by earlier splits."""
         earlier = SPLITS[: SPLITS.index(split)]
         same = (other for other in earlier if self.files.get(other) == self.files.get(split))
         return sum(self.sizes.get(other, 0) for other in same) if self.files else 0
@@ -170,19 +165,18 @@ class DatasetConfig(_Part):
 
 
 class GenerationConfig(LoadingConfig):
-    """How traces are generated, and models loaded of which nothing else is said."""
+    """Generation of traces, and default loading of models."""
 
     engine: Literal["transformers", "vllm"] = "transformers"
-    """Which library runs the models."""
+    """Library that runs the models."""
     samples: Annotated[int, Field(ge=0)] = 10
-    """Further traces of each validation and test question, for the sampling baselines."""
+    """Extra traces per validation and test question, for the sampling baselines."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Temperature of the samples."""
     seed: int = 2026
-    """Draws the samples."""
+    """Seed of the samples."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of a trace; as many as the longest structured trace has characters, or 1,024 of a
-    free-form one, where absent."""
+    """Maximum tokens of a trace."""
 
     def of(self, model: BackboneConfig) -> GenerationConfig:
         """The same with what is set of a model in place of its own."""
@@ -217,72 +211,69 @@ class ExperimentConfig(_Part):
     """A whole experiment."""
 
     name: str
-    """Names the run's folder."""
+    """Name of the run's folder."""
     backbones: Annotated[list[BackboneConfig], Field(min_length=1)]
-    """The models."""
+    """Models."""
     source: str
-    """The dataset that scorers are trained on; it needs a `train` split."""
+    """Dataset for training the scorers; it needs a `train` split."""
     datasets: Annotated[list[DatasetConfig], Field(min_length=1)]
     """Source and targets."""
     generation: GenerationConfig = GenerationConfig()
-    """How traces are generated."""
+    """Generation settings."""
     profile: str | None = None
-    """Profile of every audit; each dataset's own where absent."""
+    """Profile of every audit; default: each dataset's own."""
     answers: Answers = "answer"
-    """How conclusions are judged; `relation` is the paper's strict auditor."""
+    """How conclusions are judged: `answer`, or `relation` for the paper's strict auditor."""
     pipeline: str | None = None
-    """Package of the English pipeline that parses open text; the first installed where absent."""
+    """English pipeline that parses open text; default: the first installed."""
     lookback: Literal["heads", "pooled"] = "heads"
-    """Lookback ratios of every head, or their mean over a layer's."""
+    """Lookback ratios: `heads` for every head, `pooled` for their mean per layer."""
     scorers: list[str] = []
-    """Scorers by their names in the paper, Constraint-Rule among them; all where empty."""
+    """Scorers, by their names in the paper; Constraint-Rule must be among them; default: all."""
     nli: str | None = None
-    """Entailment model that decides when samples agree, for Semantic Entropy and SelfCheckGPT: its
-    folder, relative to the configuration, or its id on the Hugging Face hub; the auditor's rules
-    decide where absent."""
+    """Entailment model for Semantic Entropy and SelfCheckGPT: a folder or a Hugging Face id;
+    default: the auditor's rules decide."""
     ccp: ClaimProbability = "alternatives"
-    """Form of CCP: by the alternatives of each token, or by the likelihood of the claim."""
+    """Form of CCP: `alternatives` of each token, or `likelihood` of the claim."""
     selfcheck: SelfCheck = "support"
-    """Form of SelfCheckGPT: by the samples that support a claim, or by those that contradict it."""
+    """Form of SelfCheckGPT: samples that `support` a claim, or `contradiction`."""
     views: list[View | Literal["worlds"]] = []
-    """In place of the assumed context: constraint scorers are trained again on each; `worlds` is
-    `dual` with how the answer stands in the worlds that the scene leaves possible."""
+    """More views besides the assumed context; the constraint scorers are retrained on each."""
     judge: BackboneConfig | None = None
-    """Labels the reasoning steps of traces that have no other labels."""
+    """Model that labels reasoning steps without other labels."""
     reference_judges: list[BackboneConfig] = []
-    """Judge the same steps, for the agreement of the judge with others."""
+    """Models that label the same steps, to measure the judge's agreement."""
     annotations: list[AnnotationConfig] = []
-    """Relations of some claims, as people read them."""
+    """Relations of some claims, annotated by people."""
     human_labels: list[HumanLabelsConfig] = []
-    """Steps of some traces, as people judge them."""
+    """Labels of some steps, given by people."""
     epsilon: Annotated[float, Field(ge=0, le=0.5)] = EPSILON
-    """Distance of a candidate's AUROC from 1/2 below which the composer leaves it out."""
+    """The composer drops a candidate whose AUROC is closer to 1/2 than this."""
     folds: Annotated[int, Field(ge=1)] = FOLDS
-    """Folds of validation by which the composer chooses its features and their regularisation."""
+    """Validation folds for choosing features and regularisation."""
     epsilons: tuple[Annotated[float, Field(ge=0, le=0.5)], ...] = (0.01, 0.02, 0.03, 0.04, 0.05)
-    """Values of `epsilon` whose compositions Table search-space compares."""
+    """Values of `epsilon` in Table search-space."""
     fold_numbers: tuple[Annotated[int, Field(ge=1)], ...] = (1, 3, 5, 7, 10)
-    """Values of `folds` whose compositions Table search-space compares."""
+    """Values of `folds` in Table search-space."""
     validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
-    """Target labels of Table valsize; there are as many subsamples of each as seeds."""
+    """Numbers of target labels in Table valsize, with one subsample per seed."""
     replayed: Annotated[int, Field(ge=1)] = 250
-    """Test traces of each backbone and dataset in Table prefix."""
+    """Test traces per backbone and dataset in Table prefix."""
     threads: Annotated[int, Field(ge=1)] | None = None
-    """Threads of the models and networks on a CPU; all cores where absent."""
+    """CPU threads of models and networks; default: all cores."""
     workers: Annotated[int, Field(ge=1)] = 1
-    """Stages that this machine works on side by side, each model in a process of its own; of those
-    on a GPU as many as there are GPUs."""
+    """Stages that run side by side on this machine, each model in its own process; with GPUs, at
+    most one per GPU."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds of the trained scorers."""
     search: Grid | None = None
-    """How they are tuned, once for each scorer, with the first seed; where absent, or for what is
-    not tuned, the three keys below hold."""
+    """Grid for tuning the scorers with the first seed; otherwise the next three keys apply."""
     epochs: Annotated[int, Field(ge=1)] = 30
-    """Epochs of their training."""
+    """Training epochs."""
     width: Annotated[int, Field(ge=1)] = 256
-    """Their hidden width."""
+    """Hidden width."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-4
-    """Their learning rate; with few traces, and so few steps, a larger one than the paper's."""
+    """Learning rate, larger than the paper's because there are few traces."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:

@@ -1,7 +1,7 @@
-"""The tables of the paper, and four of our own, as views of an experiment's results.
+"""Tables of the paper, and four additional ones, as views of an experiment's results.
 
-Each makes one table or several, with the paper's numbers in columns of their own where the names of
-backbone and dataset are the paper's. Figures of learned scores are means over seeds.
+The paper's numbers appear in their own columns if backbone and dataset have the paper's names.
+Figures of learned scores are means over seeds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FAMILIES = {
     "symbolic": "Symb.",
 }
 EXTERNAL = tuple(name for name in SCORERS if name != "Random")
-"""The baselines that a headline compares with."""
+"""Baselines for the headline comparison."""
 SIGNIFICANT = 0.05
 PEOPLE = "Human"
 AUDIT = next(iter(AUDITS))
@@ -60,24 +60,24 @@ _PAPERS_VIEWS = ("grounded",)
 _NAMES = METRICS | {"claims": "Claims"}
 
 Point = dict[str, str]
-"""Coordinates of a number: those of `backbone`, `dataset`, `method` and `metric` that it has."""
+"""Coordinates of a number: some of `backbone`, `dataset`, `method` and `metric`."""
 
 
 def _across(**coordinates: Iterable[str]) -> list[Point]:
-    """The points of every combination of some coordinates, the last one varying fastest."""
+    """All combinations of some coordinates, the last varying fastest."""
     return [
         dict(zip(coordinates, values, strict=True)) for values in product(*coordinates.values())
     ]
 
 
 def _head(column: Point) -> str:
-    """The head of a column: its coordinates, metrics by their names."""
+    """Head of a column: its coordinates, with metrics by name."""
     names = column | {"metric": _NAMES.get(column["metric"], column["metric"])}
     return " ".join(names.values())
 
 
 def _dataset(column: Point) -> str:
-    """The head of a column of a table about one metric."""
+    """Head of a column in a table of one metric."""
     return column.get("dataset") or column["metric"]
 
 
@@ -93,8 +93,7 @@ def _grid(
     head: Callable[[Point], str] = _head,
     **shared: str,
 ) -> Table:
-    """A table of the numbers where rows and columns meet; columns of which the paper reports
-    something have the paper's numbers beside them.
+    """Table of numbers by rows and columns, with the paper's numbers next to ours.
 
     Args:
         name: The paper's table.
@@ -126,18 +125,19 @@ def _grid(
 
 
 def _renamed(names: Mapping[str, str]) -> Callable[[Point], list[str]]:
-    """Labels of rows that are methods, some of which have other names."""
+    """Row labels, with some methods renamed."""
     return lambda row: [names.get(row["method"], row["method"])]
 
 
 def _looked_up(texts: Mapping[tuple[str, ...], str]) -> Callable[[list[Point]], list[str]]:
-    """Cells from texts by the values of their points."""
+    """Cells looked up by their points."""
     return lambda points: [texts[tuple(point.values())] for point in points]
 
 
 def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
-    """A metric of some methods, best and second best set off; a loss of a score that does not
-    discriminate is gray. The oracle reads test labels, so it takes no part in the ranking.
+    """Metric of some methods, with best and second best marked.
+
+    Non-discriminating losses are gray. The oracle reads test labels, so it is not ranked.
     """
     metric = points[0]["metric"]
     cell = results.cell(points[0]["backbone"], points[0]["dataset"])
@@ -159,7 +159,7 @@ def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
 
 
 def _compared(cells: Sequence[CellResults]) -> str:
-    """A note on the traces that the methods of a table are compared on."""
+    """Note on the traces that the methods of a table are compared on."""
     several = len({cell.cell.backbone for cell in cells}) > 1
     counts = []
     for cell in cells:
@@ -171,9 +171,7 @@ def _compared(cells: Sequence[CellResults]) -> str:
         counts.append(count + (f" ({', '.join(missing)})" if missing else ""))
     imputed = ""
     if any(cell.imputed for cell in cells):
-        imputed = (
-            " Imputed: where a trace has no score, the score's mean over validation stands for it."
-        )
+        imputed = " Imputed: the score's mean over validation replaces a missing score."
     return f"Every method is measured on the same test traces ({'; '.join(counts)}).{imputed}"
 
 
@@ -182,7 +180,7 @@ def _compared_on(results: Results, backbone: str) -> str:
 
 
 def result(results: Results) -> list[Table]:
-    """AUROC and class-balanced Brier loss of every method (Table result and its like)."""
+    """AUROC and class-balanced Brier loss of every method (Table result and its variants)."""
     groups = {name: FAMILIES[entry.family] for name, entry in SCORERS.items()} | {METHOD: ""}
     return [
         _grid(
@@ -192,8 +190,8 @@ def result(results: Results) -> list[Table]:
             _across(method=groups),
             _across(dataset=results.datasets),
             lambda points: _ranked(results, points),
-            "Best in bold, second best underlined; a loss is gray (in Markdown, italic) where "
-            f"the AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
+            "Best in bold, second best underlined; a loss is gray (in Markdown, italic) if the "
+            f"AUROC is within {EPSILON} of 0.5. {_compared_on(results, backbone)}",
             label=lambda row: (groups[row["method"]], row["method"]),
             head=_dataset,
             backbone=backbone,
@@ -205,8 +203,9 @@ def result(results: Results) -> list[Table]:
 
 
 def headline(results: Results) -> list[Table]:
-    """Relative gains over the best external baseline of each setting, averaged over settings
-    (appendix Metrics). Random is none; the constraint scorers are.
+    """Relative gains over the best external baseline, averaged over settings (appendix Metrics).
+
+    Random does not count as a baseline; the constraint scores do.
     """
     rows: list[tuple[str, ...]] = []
     gains: dict[str, list[float]] = {metric: [] for metric in MAIN}
@@ -231,15 +230,16 @@ def headline(results: Results) -> list[Table]:
 
 
 def _strongest(cell: CellResults, metric: str) -> tuple[str, float | None]:
-    """The best external baseline by a metric, and its value; None where there is none."""
+    """Best external baseline in a metric, with its value, or None."""
     values = {name: x for name in EXTERNAL if (x := cell.metric(name, metric)) is not None}
     better = max if metric in HIGHER_IS_BETTER else min
     return better(values.items(), key=lambda item: item[1], default=("", None))
 
 
 def ablation(results: Results) -> list[Table]:
-    """Variants of the composer with the share of the gain over scores only that each keeps (Table
-    ablation); those below the paper's last row go beyond it.
+    """Variants of the composer, with the share of the gain that each keeps (Table ablation).
+
+    Variants below the paper's last row are not in the paper.
     """
     ours = [f"{view} view" for view in results.config.views]
     papers = [name for name in ours if name.removesuffix(" view") in _PAPERS_VIEWS]
@@ -267,9 +267,8 @@ def ablation(results: Results) -> list[Table]:
             [*_across(dataset=results.datasets), *kept.get(metric, [])],
             texts,
             "Profile alone: pi and delta as plain features, without any score. "
-            "Gain kept: the mean over the datasets that a variant ran on of its AUROC gain "
-            f"over scores only, as a share of that of {METHOD} there, which means little where "
-            "that is near 0. The oracle chooses by test AUROC and is no method. "
+            f"Gain kept: the mean AUROC gain over scores only, as a share of {METHOD}'s gain on "
+            "the same datasets; unreliable if that is near 0. The oracle selects by test AUROC. "
             f"{_compared_on(results, backbone)}",
             label=_renamed({"oracle": f"oracle: {' or '.join(ORACLE)}"}),
             head=_dataset,
@@ -282,7 +281,7 @@ def ablation(results: Results) -> list[Table]:
 
 
 def _kept(results: Results, backbone: str, method: str) -> str:
-    """The share of the full gain that a variant keeps."""
+    """Share of the full gain that a variant keeps."""
     if method == "oracle":
         return ""
     own, full = [], []
@@ -298,9 +297,7 @@ def _kept(results: Results, backbone: str, method: str) -> str:
 
 
 def significance(results: Results) -> list[Table]:
-    """The AUROC gain of the full method over other compositions, paired bootstrap over test traces
-    (Table significance).
-    """
+    """AUROC gain of the full method over others, by paired bootstrap (Table significance)."""
     others = {
         "gain": "scores only",
         "gain over shuffled": "shuffled",
@@ -333,9 +330,7 @@ def significance(results: Results) -> list[Table]:
 
 
 def extrametrics(results: Results) -> list[Table]:
-    """All metrics of the full method and of the best external baseline by test AUROC (Table
-    extrametrics).
-    """
+    """All metrics of the full method and the best external baseline (Table extrametrics)."""
 
     def texts(points: list[Point]) -> list[str | Value]:
         shown: list[str | Value] = []
@@ -384,9 +379,9 @@ def valsize(results: Results) -> list[Table]:
             _across(dataset=results.datasets),
             _across(metric=map(str, results.config.validation_sizes)),
             lambda points: [text(point) for point in points],
-            f"Mean test AUROC over {len(results.config.seeds)} subsamples, each of which alone "
-            "decides calibration, screening and composition; on the source "
-            f"({results.config.source}) the networks' epochs were chosen by all of its validation. "
+            f"Mean test AUROC over {len(results.config.seeds)} subsamples. Each decides "
+            "calibration, screening and composition alone; on the source "
+            f"({results.config.source}), all validation data chose the networks' epochs. "
             f"{_compared_on(results, backbone)}",
             backbone=backbone,
         )
@@ -420,8 +415,8 @@ def prefix(results: Results) -> list[Table]:
             _across(metric=metrics),
             _looked_up(texts),
             f"The first {replayed} test traces of each backbone and dataset; rates "
-            "among parsed claims. Dependent: the share of assumed verdicts that do not survive "
-            "under the grounded context.",
+            "among parsed claims. Dependent: share of assumed verdicts that change in the "
+            "grounded context.",
             label=lambda row: ["All" if row["dataset"] == every else row["dataset"]],
         )
     ]
@@ -459,8 +454,8 @@ def auditor(results: Results) -> list[Table]:
             _across(dataset=results.datasets),
             _across(metric=rates(labelled)),
             _looked_up(texts),
-            "Labels of steps come from the generator's truth where scenes are generated, else from "
-            "the judge; conclusions are not among them.",
+            "Step labels come from the generator's truth for generated scenes, otherwise from the "
+            "judge. Conclusions are excluded.",
         )
     ]
 
@@ -537,7 +532,7 @@ def dataset(results: Results) -> list[Table]:
 
 
 def models(results: Results) -> list[Table]:
-    """The models and what they are for (Table models)."""
+    """Models and their roles (Table models)."""
     config = results.config
     roles = [(backbone, "backbone") for backbone in config.backbones]
     roles += [(config.judge, "judge")] if config.judge else []
@@ -548,7 +543,7 @@ def models(results: Results) -> list[Table]:
 
 
 def _parameters(folder: Path | None) -> str:
-    """Number of parameters of the model in a folder; `not run` where none is here."""
+    """Number of parameters of the model in a folder; `not run` without a model."""
     number = parameters(folder) if folder else 0
     if not number:
         return NOT_RUN
@@ -556,7 +551,7 @@ def _parameters(folder: Path | None) -> str:
 
 
 def freeform_cot(results: Results) -> list[Table]:
-    """Structured against free-form traces about the same questions (Table freeform_cot)."""
+    """Structured against free-form traces of the same questions (Table freeform_cot)."""
     config = results.config
     free = {d.questions: d.name for d in config.datasets if d.free_form}
     annotated = {(item.backbone, item.dataset): item.file for item in config.annotations}
@@ -590,10 +585,9 @@ def freeform_cot(results: Results) -> list[Table]:
     heads = ("Backbone", "Dataset", "Form", "Traces", "Imputed", "Relation F1", "Symbolizability")
     pairs = [f"{method}, {METRICS[k]}" for method in ("scores only", METHOD) for k in MAIN]
     note = (
-        "Both compositions of a row are measured on the same traces, those with a label; imputed: "
-        "where a trace has no score, its mean over validation stands for it. Determinacy is "
-        "weighted by parsed claims. The F1 of the relations read needs `annotations` of these "
-        "traces."
+        "Both compositions of a row are measured on the same labelled traces. Imputed: the "
+        "validation mean replaces a missing score. Determinacy is weighted by parsed claims. The "
+        "relation F1 needs `annotations` of these traces."
         if rows
         else "The configuration has no dataset with `free_form: true`: not run."
     )
@@ -608,7 +602,7 @@ _COSTS = {
     "traces/s": ("traces_per_second", 1, 1),
     "memory (GB)": ("memory_gb", 1, 1),
 }
-"""The field of a scorer's cost, its unit and how many digits are shown, by column."""
+"""Field, unit and digits of a scorer's cost, by column."""
 
 
 def efficiency(results: Results) -> list[Table]:
@@ -637,10 +631,9 @@ def efficiency(results: Results) -> list[Table]:
                 _across(method=names),
                 _across(metric=_COSTS),
                 _looked_up(texts),
-                "Signals are cached; generation, the teacher-forced pass and the audit are not "
-                "counted. The row of two scores is the paper's path; the last is the composer "
-                "alone, its training the fit on validation. The paper's features are 4,096 wide, "
-                "on a B200 GPU.",
+                "Without generation, the teacher-forced pass and the audit. The row of two scores "
+                "is the paper's path; the last row is the composer alone. The paper's features are "
+                "4,096 wide, on a B200 GPU.",
                 label=_renamed(names),
                 dataset="StepGame",
             )
@@ -691,7 +684,7 @@ def search_space(results: Results) -> list[Table]:
 
 
 def _fixed_beforehand(results: Results) -> Table:
-    """The composition under each value of what is fixed before validation is looked at."""
+    """Compositions with other values of the fixed hyperparameters."""
     config = results.config
     names = [f"epsilon {value}" for value in config.epsilons]
     names += [f"folds {number}" for number in config.fold_numbers]
@@ -703,7 +696,7 @@ def _fixed_beforehand(results: Results) -> Table:
         rows.append((name, *(means or [NOT_RUN] * len(MAIN)), str(len(defined))))
     heads = ("Fixed", *(METRICS[metric] for metric in MAIN), "Cells")
     note = (
-        "Means over the backbones and datasets that have right and wrong answers; all else is as "
+        "Means over backbones and datasets with right and wrong answers; other settings as "
         "configured."
     )
     return Table("Compositions by what is fixed beforehand", heads, tuple(rows), note)
@@ -715,13 +708,11 @@ _AXES = {
     "learning_rate": "Learning rate",
     "epochs": "Training epochs",
 }
-"""The axes of the search space by their names in settings."""
+"""Axes of the search space, by their names in settings."""
 
 
 def counterfactual(results: Results) -> list[Table]:
-    """Supported and incompatible claims about every relation of the source's scenes (appendix
-    Counterfactual Audit).
-    """
+    """Audit of supported and incompatible claims (appendix Counterfactual Audit)."""
     title, stage = "Counterfactual audit", results.experiment.pairs
     if stage is None:
         return [Table(title, ("Pairs",), (), "The source has no test split.")]
@@ -747,7 +738,7 @@ def counterfactual(results: Results) -> list[Table]:
             _across(dataset=[source]),
             _across(metric=[metric for _, metric in texts]),
             _looked_up(texts),
-            "Detected: the supported claim is entailed and the incompatible one contradicted.",
+            "Detected: the supported claim is entailed, the incompatible claim contradicted.",
         )
     ]
 
@@ -764,7 +755,7 @@ _CLAIMS = [
 
 
 def illustrative(_results: Results) -> list[Table]:
-    """The trace of the appendix Illustrative Example, audited."""
+    """Audit of the trace in the appendix Illustrative Example."""
     *reasoning, conclusion = _CLAIMS
     trace = Trace(
         id="example",
@@ -789,9 +780,7 @@ def illustrative(_results: Results) -> list[Table]:
 
 
 def beyond_length(results: Results) -> list[Table]:
-    """What is left of each score between traces of as many claims and hops: the AUROC of such pairs
-    alone, beside that of all.
-    """
+    """AUROC of each score overall, and between traces with equal numbers of claims and hops."""
     names = [name for name in (*SCORERS, METHOD) if any(c.has(name) for c in results.cells())]
 
     def texts(points: list[Point]) -> list[str]:
@@ -815,8 +804,8 @@ def beyond_length(results: Results) -> list[Table]:
             _across(method=names),
             _across(dataset=results.datasets, metric=("auroc", "within")),
             texts,
-            "Within: the AUROC of the pairs of a right and a wrong answer whose traces have as "
-            "many claims, about questions of as many hops; undefined where there is no such pair. "
+            "Within: AUROC over pairs of a right and a wrong answer with equal numbers of claims "
+            "and hops; undefined without such a pair. "
             f"{_compared_on(results, backbone)}",
             backbone=backbone,
         )
@@ -825,9 +814,7 @@ def beyond_length(results: Results) -> list[Table]:
 
 
 def first_error(results: Results) -> list[Table]:
-    """How well the first wrong claim of each trace is found: F1 as in ProcessBench, and the shares
-    of which it is the harmonic mean.
-    """
+    """Quality of finding the first wrong claim: F1 as in ProcessBench, and its two shares."""
     return [
         table
         for backbone in results.backbones
@@ -836,7 +823,7 @@ def first_error(results: Results) -> list[Table]:
 
 
 def _first_errors(results: Results, backbone: str) -> Table | None:
-    """The table of a backbone; None where no step is labelled."""
+    """Table of a backbone, or None without labelled steps."""
     found: dict[str, dict[str, FirstErrors]] = {}
     for dataset in results.datasets:
         rows = results.cell(backbone, dataset).first_errors()
@@ -861,17 +848,15 @@ def _first_errors(results: Results, backbone: str) -> Table | None:
         _across(method=list(dict.fromkeys(name for rows in found.values() for name in rows))),
         _across(dataset=list(found), metric=("F1", "found", "cleared")),
         texts,
-        "Found: traces with a wrong claim of which just the first is named; cleared: those without "
-        "one of which none is. Scores name the first claim above a threshold of validation. Traces "
-        f"with and without a wrong claim: {counts}.",
+        "Found: traces with a wrong claim in which exactly the first is named. Cleared: traces "
+        "without one in which none is named. Scores name the first claim above a validation "
+        f"threshold. Traces with and without a wrong claim: {counts}.",
         backbone=backbone,
     )
 
 
 def scorers(results: Results) -> list[Table]:
-    """AUROC of every scorer on the test splits: mean over seeds, and the standard deviation where
-    there are several.
-    """
+    """AUROC of every scorer on the test splits: mean and, for several seeds, standard deviation."""
     measured = results.measurements
     areas = measured[measured.metric == "auroc"].groupby(["method", "backbone", "dataset"])["value"]
     texts = areas.agg(_spread).to_dict()
@@ -887,7 +872,7 @@ def scorers(results: Results) -> list[Table]:
 
 
 def _spread(values: Iterable[float]) -> str:
-    """Mean and, of several, standard deviation of the values that are defined."""
+    """Mean and, for several values, standard deviation of the defined values."""
     defined = [value for value in values if value == value]  # NaN is not equal to itself
     if not defined:
         return UNDEFINED
@@ -896,9 +881,7 @@ def _spread(values: Iterable[float]) -> str:
 
 
 def traces(results: Results) -> list[Table]:
-    """Numbers of the generated traces: valid ones, those that copy the instruction's placeholders,
-    right answers, right steps, and how far the audit could follow them.
-    """
+    """Counts of generated traces: valid, copied, right answers, right steps, and audit coverage."""
     rows = []
     for name in results.experiment.cells:
         cell = CellResults(results.experiment, name)
@@ -917,8 +900,8 @@ def traces(results: Results) -> list[Table]:
         )
     heads = ("Backbone", "Dataset", "Split", "Traces", "Valid", "Copied")
     note = (
-        "Copied: of all, those valid ones that give placeholders of the instruction for steps or "
-        "conclusion. Determinacy is weighted by parsed claims."
+        "Copied: valid traces that repeat placeholders of the instruction, as a share of all. "
+        "Determinacy is weighted by parsed claims."
     )
     columns = (*heads, "Answers right", "Steps right", "Symbolizability", "Determinacy")
     return [Table("Traces", columns, tuple(rows), note)]
@@ -954,5 +937,5 @@ def _three_digits(value: float | None) -> str:
 
 
 def _share(values: Sequence[float]) -> str:
-    """The mean, of zeros and ones a share."""
+    """Mean; for zeros and ones, a share."""
     return f"{fmean(values):.3f}" if len(values) else UNDEFINED

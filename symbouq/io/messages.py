@@ -15,7 +15,14 @@ from typing import Any, NamedTuple
 from symbouq.errors import RecordError
 from symbouq.io.values import decoded, described
 
-_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoningContent", "thoughts")
+_REASONING = (
+    "reasoning_content",
+    "reasoning",
+    "thinking",
+    "reasoningContent",
+    "thoughts",
+    "thinking_blocks",
+)
 """Fields in which servers put the thinking that they take out of a message's content."""
 
 _THOUGHT = ("reasoning", "thinking", "thought", "reasoning_text", "summary_text")
@@ -171,7 +178,7 @@ def _pieces(value: Any, depth: int, thinks: bool = False) -> Iterator[tuple[str,
 
 def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tuple[str, bool]]:
     kind = str(given.get("type"))
-    if kind == "redacted_thinking":
+    if kind == "redacted_thinking" or given.get("redacted") is True:
         return
     thinks = thinks or kind in _THOUGHT or given.get("thought") is True
     for name in ("additional_kwargs", *_REASONING):

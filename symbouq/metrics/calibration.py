@@ -31,7 +31,7 @@ def brier(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
-    """Class-balanced Brier score: mean of both classes' mean squared errors (Eq. balbrier).
+    """Class-balanced Brier score: mean squared error averaged over classes (Eq. balbrier).
 
     None with one class.
     """
@@ -55,7 +55,7 @@ def ece(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def nll(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean negative log-likelihood of the labels, in nats. 0 and 1 count as 2.2e-16 away from it."""
+    """Mean negative log-likelihood of the labels in nats; scores are kept 2.2e-16 from 0 and 1."""
     clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
     losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
     return ratio(counts @ losses, counts.sum(axis=1))

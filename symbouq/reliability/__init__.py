@@ -1,1 +1,1 @@
-"""The Determinacy-Aware Reliability Composer (DARC): many scores and a profile, one probability."""
+"""Determinacy-Aware Reliability Composer (DARC): scores and a profile to one probability."""

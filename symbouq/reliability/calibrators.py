@@ -1,18 +1,17 @@
 """Strictly increasing maps from the composer's probability to a calibrated one.
 
-All work on the logit z of the probability p: probabilities saturate, logits do not, so no two
-traces become equal on the way. With q = 1 - p:
+All maps work on the logit z of the probability p, because probabilities saturate and logits do not.
+With q = 1 - p:
 
 - identity: z;
 - temperature: z / t, t > 0;
 - affine-logit: a z + b, a > 0;
 - monotone beta (Kull et al. 2017): a ln p - b ln q + c, a > 0 and b > 0.
 
-Each contains the one before it. Parameters minimise cross-entropy, which is convex in them,
-within bounds that keep slopes positive and with smoothed targets, so that a validation split that
-the composer separates does not make it certain of everything; the ordinary Brier score on the same
-traces chooses the family, the simplest among equals. (If the parameters minimised Brier too, the
-largest family would win always.)
+Each family contains the previous one. Parameters minimise cross-entropy, which is convex in them,
+with positive slopes and smoothed targets; smoothing keeps a separable validation split from
+producing certainty. The Brier score on the same traces selects the family, the simplest among
+equals. (If the parameters also minimised the Brier score, the largest family would always win.)
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from symbouq.metrics import Values
 Family = Literal["identity", "temperature", "affine-logit", "monotone-beta"]
 
 FAMILIES: tuple[Family, ...] = ("identity", "temperature", "affine-logit", "monotone-beta")
-"""The families, the simplest first."""
+"""Families, the simplest first."""
 
 _PARAMETERS: dict[Family, tuple[int, int]] = {
     "identity": (0, 0),
@@ -38,22 +37,22 @@ _PARAMETERS: dict[Family, tuple[int, int]] = {
     "affine-logit": (1, 1),
     "monotone-beta": (2, 1),
 }
-"""The number of slopes, then of shifts. A family is the identity where slopes are 1, shifts 0."""
+"""Numbers of slopes and shifts. Slopes of 1 and shifts of 0 give the identity."""
 
 _DIGITS = 12
-"""Brier scores that agree to so many digits are equal."""
+"""Brier scores equal to this many digits tie."""
 
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """A fitted map.
+    """Fitted map.
 
     Attributes:
         family: Its family.
         parameters: `()`; `(1 / t,)`; `(a, b)`; `(a, b, c)`.
 
     Raises:
-        SymboUQError: If the parameters are not of the family or a slope is not positive.
+        SymboUQError: If the parameters do not fit the family, or a slope is not positive.
     """
 
     noun = "a calibrator"
@@ -70,18 +69,18 @@ class Calibrator(Stored):
             raise SymboUQError(f"not a {self.family} calibrator: {self.parameters}")
 
     def logits(self, logits: Values) -> Values:
-        """The calibrated logits."""
+        """Calibrated logits."""
         if self.family == "identity":
             return logits
         return np.asarray(_basis(self.family, logits) @ np.array(self.parameters), np.float64)
 
     def __call__(self, logits: Values) -> Values:
-        """The calibrated probabilities of logits."""
+        """Calibrated probabilities of logits."""
         return sigmoid(self.logits(logits))
 
 
 def _basis(family: Family, z: Values) -> Values:
-    """The terms that the parameters multiply, `[n, parameters]`."""
+    """Terms that the parameters multiply, `[n, parameters]`."""
     if family == "temperature":
         return z[:, None]
     ones = np.ones_like(z)
@@ -91,7 +90,7 @@ def _basis(family: Family, z: Values) -> Values:
 
 
 def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
-    """The map of a family that has the least cross-entropy.
+    """Map of a family with the least cross-entropy.
 
     Args:
         family: The family.
@@ -106,7 +105,7 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
 
 
 def select(logits: Values, labels: Values) -> Calibrator:
-    """The family with the least ordinary Brier score on the traces that it was fitted to.
+    """Family with the least Brier score on the traces it was fitted on.
 
     Args:
         logits: Of the composer's probabilities on validation, `[n]`.

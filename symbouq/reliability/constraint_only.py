@@ -1,12 +1,11 @@
 """Constraint-Only for text alone: a small classifier on the auditor's features of a trace.
 
 The paper trains Constraint-Only on the source, with claim and trace labels
-(`symbouq.evidence.scorers.training`). This one is for operators who have labelled traces of the
-target and nothing else: logistic regression on the features of `symbouq.reliability.reading`. Its
-scores of the traces that it was fitted to come from folds that did not hold them, so that DARC,
-which is fitted to the same traces, sees them as it will see new ones. Where those rank no better
-than chance there is nothing to learn, and no such score: DARC would turn it round, though the
-classifier that is then fitted to all traces is not reversed.
+(`symbouq.evidence.scorers.training`). This classifier is for users who only have labelled traces
+of the target: a logistic regression on the features of `symbouq.reliability.reading`. Its scores
+of the training traces come from folds without them, so DARC sees them as it will see new ones. If
+those scores rank no better than chance, there is no such score: DARC would reverse it, although
+the classifier fitted to all traces is not reversed.
 """
 
 from __future__ import annotations
@@ -26,23 +25,23 @@ from symbouq.reliability.logistic import Regression, folds, held_out, regress
 NAME = "Constraint-Only"
 
 L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
-"""Values to choose from: features are many, and traces may be few."""
+"""Values of l2 to choose from: there are many features and perhaps few traces."""
 
 
 @dataclass(frozen=True)
 class ConstraintOnly(Stored):
-    """The fitted classifier.
+    """Fitted classifier.
 
     Attributes:
         features: Names of the features, in order.
-        mean: Their validation means.
-        scale: Their standard deviations, 1 where constant.
-        weights: One a feature.
+        mean: Validation mean of each feature.
+        scale: Standard deviation of each feature, 1 if constant.
+        weights: One per feature.
         intercept: The bias.
-        l2: What scaled the penalty of the weights, in a summed loss.
+        l2: Weight of the penalty in a summed loss.
 
     Raises:
-        SymboUQError: If there is not one mean, scale and weight a feature.
+        SymboUQError: If the numbers of means, scales, weights and features differ.
     """
 
     noun = "a Constraint-Only classifier"
@@ -59,7 +58,7 @@ class ConstraintOnly(Stored):
             raise SymboUQError(f"not {self.noun}: its parts differ in length")
 
     def __call__(self, x: Values) -> Values:
-        """The probability that each trace's answer is right.
+        """Probability that each trace's answer is right.
 
         Args:
             x: Features, `[n, d]`.
@@ -70,18 +69,17 @@ class ConstraintOnly(Stored):
 def fit(
     names: Sequence[str], x: Values, y: Values, groups: Sequence[Hashable] | None = None
 ) -> tuple[ConstraintOnly, Values] | None:
-    """Fits the classifier, l2 by the held-out cross-entropy.
+    """Fit the classifier, with l2 chosen by held-out cross-entropy.
 
     Args:
         names: Names of the features.
         x: Validation features, `[n, d]`.
         y: 1 right, 0 wrong.
-        groups: Which traces stay together in a fold.
+        groups: Traces that stay together in a fold.
 
     Returns:
-        The classifier, and out-of-fold probabilities of the validation traces, `[n]`; None where a
-        class is too rare for every fold to learn from both, or the probabilities rank no better
-        than chance.
+        The classifier and out-of-fold probabilities of the validation traces, `[n]`. None if a
+        class is too rare for the folds, or if the probabilities rank no better than chance.
     """
     fold = folds(len(y), FOLDS, groups)
     parts = [fold == number for number in range(FOLDS) if (fold == number).any()]

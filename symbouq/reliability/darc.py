@@ -1,16 +1,14 @@
-"""Algorithm darc: from validation scores, labels and profiles to a composer of probabilities.
+"""Algorithm DARC: a composer of probabilities from validation scores, labels and profiles.
 
-What the paper leaves open is settled so:
+Choices where the paper is silent:
 
-- l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would leave
-  nothing of the weights.
-- Fold of trace i is `i mod k`, or of the g-th group `g mod k` where groups say which traces belong
-  together. A partition is degenerate if a fold, or what is left without it, holds one class.
-- AUROCs that agree to 12 digits are equal; among equals the larger l2 wins, then the simpler
-  design.
-- The best validation candidate is the one with the largest A_j, as it stands: orientation comes
-  later in the algorithm.
-- In cross-validation, standardisation comes from the folds that are fitted.
+- l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would shrink
+  all weights to zero.
+- The fold of trace i is `i mod k`, or `g mod k` for the g-th group of traces that belong
+  together. A partition is degenerate if a fold or its complement has one class.
+- AUROCs that agree to 12 digits tie. The larger l2 wins, then the simpler design.
+- The best validation candidate has the largest A_j before orientation.
+- In cross-validation, standardisation uses the fitted folds.
 """
 
 from __future__ import annotations
@@ -32,18 +30,18 @@ from symbouq.reliability.logistic import Regression, folds, held_out, regress, s
 from symbouq.reliability.screening import oriented, screen
 
 L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
-"""The grid of Table search-space."""
+"""Grid of Table search-space."""
 
 REFERENCE_L2 = 20.0
-"""Taken, with the last of the designs, where folds are degenerate."""
+"""Value for degenerate folds, with the last design."""
 EPSILON = 0.03
 FOLDS = 5
 FIXED = "Constraint-Rule"
-"""The fixed constraint score, to fall back on where validation holds one class."""
+"""Constraint score to fall back on if validation has one class."""
 
 Kind = Literal["composed", "fixed", "best", "average"]
-"""The kinds of composers: Algorithm darc's sum; the fixed constraint score, where validation holds
-one class; the best validation candidate, where none is retained; a plain average."""
+"""Kind of composer: DARC's sum; the fixed constraint score, if validation has one class; the best
+validation candidate, if none is retained; or a plain average."""
 
 _DIGITS = 12
 _EDGE = 1e-12
@@ -56,9 +54,9 @@ class Evidence:
 
     Attributes:
         names: The m candidates.
-        scores: `[n, m]`, calibrated on validation, larger for answers that are likelier right
-            (a candidate that turns out reversed is turned); Random is none of them.
-        coverage: The profiles of the n traces.
+        scores: `[n, m]`, calibrated on validation; larger means more likely right (reversed
+            candidates are turned). Random is not a candidate.
+        coverage: Profiles of the n traces.
 
     Raises:
         SymboUQError: If shapes differ, a name occurs twice, or a score is not finite.
@@ -80,7 +78,7 @@ class Evidence:
             raise SymboUQError("a candidate score is not a finite number")
 
     def of(self, names: Sequence[str]) -> Values:
-        """The scores of some candidates, `[n, len(names)]`.
+        """Scores of some candidates, `[n, len(names)]`.
 
         Raises:
             SymboUQError: If one is missing.
@@ -93,18 +91,18 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Options:
-    """Choices that are made before validation is looked at.
+    """Choices made before validation.
 
     Attributes:
-        designs: Designs to choose from; one alone is forced.
-        l2: Values to choose from.
+        designs: Designs to choose from; a single one is forced.
+        l2: Values of l2 to choose from.
         epsilon: Screening threshold.
         folds: k.
-        gated: Candidates that enter through the interactions alone.
-        average: Where not empty, nothing is fitted: the composer is the mean of these scores.
+        gated: Candidates that enter only through the interactions.
+        average: If not empty, nothing is fitted: the composer is the mean of these scores.
 
     Raises:
-        SymboUQError: If a value cannot be used.
+        SymboUQError: If a value is invalid.
     """
 
     designs: tuple[Design, ...] = DESIGNS
@@ -125,25 +123,25 @@ class Options:
 
 @dataclass(frozen=True)
 class Composer(Stored):
-    """A fitted composer; it holds no label and nothing that needs scikit-learn.
+    """Fitted composer. It holds no labels and needs no scikit-learn.
 
     Attributes:
-        kind: What it does.
-        names: The candidates that it reads.
-        flipped: Which of them are replaced by 1 - s.
-        design: The feature design, where composed.
-        l2: The regularisation, where composed.
+        kind: Kind of composer.
+        names: Candidates it reads.
+        flipped: Candidates replaced by 1 - s.
+        design: Feature design, if composed.
+        l2: Regularisation, if composed.
         gated: Candidates without a raw column.
         mean: Validation mean of each feature.
-        scale: Their standard deviation, 1 where they are constant.
+        scale: Standard deviation of each feature, 1 if constant.
         weights: w.
         intercept: b.
-        calibrator: The map after the sum.
-        aurocs: A_j of every candidate that was offered, by name, where screened.
+        calibrator: Map after the sum.
+        aurocs: A_j of every candidate offered, by name, if screened.
         held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
 
     Raises:
-        SymboUQError: If there is not one mean, scale and weight a feature of the design.
+        SymboUQError: If the numbers of means, scales, weights and features differ.
     """
 
     noun = "a composer"
@@ -169,7 +167,7 @@ class Composer(Stored):
             raise SymboUQError(f"not {self.noun}: {len(self.weights)} weights for {count} features")
 
     def predict(self, evidence: Evidence) -> Values:
-        """The probability that each trace's answer is right, `[n]`.
+        """Probability that each trace's answer is right, `[n]`.
 
         Raises:
             SymboUQError: If a score is missing that the composer reads.
@@ -180,11 +178,11 @@ class Composer(Stored):
         return self.calibrator(regression.logits(self._features(evidence)))
 
     def contributions(self, evidence: Evidence) -> list[dict[str, float]]:
-        """The part of each candidate in each trace's logit, before the calibrator.
+        """Contribution of each candidate to each trace's logit, before the calibrator.
 
-        All columns of a candidate are summed: positive values speak for the answer, compared with
-        the mean of validation. With the intercept they sum to the logit. A score that is
-        returned as it is contributes its own logit, or its share of the average's.
+        All columns of a candidate are summed. Positive values favour the answer relative to the
+        validation mean. With the intercept they sum to the logit. A score returned unchanged
+        contributes its own logit, or its share of the average's.
 
         Raises:
             SymboUQError: If a score is missing that the composer reads.
@@ -204,12 +202,12 @@ class Composer(Stored):
         return contributions
 
     def adapted(self, evidence: Evidence) -> Composer:
-        """The composer for another target of which no label is known.
+        """Composer for another target without labels.
 
-        Screening, orientation, design, weights, intercept and calibrator stay as they were
-        fitted on the source; mean and scale of each feature are those of the unlabelled
-        target. So a score that is everywhere higher on the target, or more spread, does not by
-        itself move the probabilities; the share of right answers is taken to be the source's.
+        Screening, orientation, design, weights, intercept and calibrator stay the source's; only
+        mean and scale of the features come from the target. So a score that is higher or more
+        spread throughout the target does not move the probabilities. The share of right answers is
+        assumed to be the source's.
 
         Args:
             evidence: Unlabelled traces of the target.
@@ -235,14 +233,14 @@ def fit(
     options: Options | None = None,
     groups: Sequence[Hashable] | None = None,
 ) -> Composer:
-    """Target adaptation: Algorithm darc.
+    """Fit a composer to a target (Algorithm DARC).
 
     Args:
         evidence: Scores and profiles of validation.
         labels: 1 right, 0 wrong.
-        options: What is fixed beforehand.
-        groups: Which traces stay together in a fold, such as those of one scene; by default each
-            stands alone.
+        options: Choices made beforehand.
+        groups: Traces that stay together in a fold, such as those of one scene; by default each is
+            alone.
 
     Raises:
         SymboUQError: If there are no traces or candidates, labels are not 0 or 1, or the fixed
@@ -291,7 +289,7 @@ def fit(
 
 
 def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
-    """Whether a fold, or what is left without it, holds one class or nothing."""
+    """Whether a fold or its complement is empty or has one class."""
     parts = [part for number in range(k) for part in (y[fold == number], y[fold != number])]
     return any(len(np.unique(part)) < 2 for part in parts)
 
@@ -313,6 +311,6 @@ def _chosen(
 
 
 def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
-    """Mean over folds, of which each holds both classes."""
+    """Mean AUROC over folds, which all hold both classes."""
     areas = [auroc(held_out(h, y, fold == number, l2), y[fold == number]) for number in range(k)]
     return sum(area for area in areas if area is not None) / k

@@ -1,4 +1,4 @@
-"""Decoding scores of a trace from the log-probabilities that its record brings."""
+"""Decoding scores of a trace from log-probabilities in its record."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ALTERNATIVES = 4
 
 @dataclass(frozen=True)
 class Decoding:
-    """The decoding scores of a trace.
+    """Decoding scores of a trace.
 
     Attributes:
-        claims: The scores by name, one uncertainty a claim.
-        fault: Why there are none although there are tokens; else empty.
+        claims: Scores by name, one uncertainty per claim.
+        fault: Why there are none although the trace has tokens; otherwise empty.
     """
 
     claims: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -33,19 +33,19 @@ class Decoding:
 
 
 def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
-    """The decoding scores that the record's `tokens` allow.
+    """Compute the decoding scores that the record's `tokens` allow.
 
-    Without alternatives (`top`) that is Perplexity alone; where the probability of a token is
-    missing, or the tokens are not those of the claims, there are none. Tokens may be pieces of a
-    vocabulary (`symbouq.evidence.signals.pieces`).
+    Without alternatives (`top`), only Perplexity. None if a token lacks its probability, or the
+    tokens are not those of the claims. Tokens may be vocabulary pieces
+    (`symbouq.evidence.signals.pieces`).
 
     Args:
-        identity: The trace's id.
+        identity: Id of the trace.
         record: The trace without labels.
-        audit: Its audit, whose claims are scored.
+        audit: Its audit; the scores concern its claims.
 
     Raises:
-        RecordError: If `tokens` is no list of tokens.
+        RecordError: If `tokens` is not a list of tokens.
     """
     tokens = record.get("tokens")
     texts = tuple(claim["text"] for claim in audit["claims"])
@@ -86,7 +86,7 @@ def is_number(value: Any) -> bool:
 
 
 def _top(alternatives: Any) -> list[float]:
-    """The four largest probabilities of a token's alternatives; nothing where one is not known."""
+    """The four largest probabilities among a token's alternatives; empty if one is unknown."""
     if not isinstance(alternatives, list) or not alternatives:
         return []
     logprobs: list[Any] = [o.get("logprob") if isinstance(o, dict) else None for o in alternatives]
@@ -97,11 +97,11 @@ def _top(alternatives: Any) -> list[float]:
 
 
 def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Tokens with their texts, where these are pieces of a vocabulary.
+    """Tokens as plain text, if they are vocabulary pieces.
 
     Args:
         tokens: The tokens.
-        text: What they are tokens of.
+        text: The text they come from.
     """
     pieces = [str(token.get("text") or "") for token in tokens]
     spelled = spelling(pieces, text)
@@ -125,7 +125,7 @@ def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
 def _spans(
     tokens: Sequence[Mapping[str, Any]], claims: Sequence[str], record: Mapping[str, Any]
 ) -> list[Span] | None:
-    """The tokens of each claim; None where the claims are not found in their text."""
+    """Tokens of each claim; None if a claim is not found in the text."""
     extents, text = [], ""
     for token in tokens:
         piece = str(token.get("text") or "")

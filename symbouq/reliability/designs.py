@@ -1,7 +1,7 @@
-"""The composer's features of a trace: its candidate scores and their products with the profile.
+"""Features of the composer: candidate scores and their products with the profile.
 
-Section Determinacy-Aware Reliability Composition, Eq. darc_features: three designs, each
-containing the one before it.
+Section Determinacy-Aware Reliability Composition, Eq. darc_features. Each of the three designs
+contains the previous one.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
 """h_score, h_sym and h_det, the simplest first."""
 
 CoverageKind = Literal["paper", "evaluable", "discounted"]
-"""The determinacy that the applicability is made of: the paper's; that over parsed claims that no
-earlier conflict blocks; that in which a claim counts as much as its weakest premise."""
+"""Determinacy behind the applicability: the paper's; over parsed claims that no earlier conflict
+blocks; or with claims that count as much as their weakest premise."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The part of the Determinacy Profile that the composer reads.
+    """Part of the Determinacy Profile that the composer reads.
 
     Attributes:
         symbolizability: pi of each trace, `[n]`.
@@ -40,11 +40,11 @@ class Coverage:
     def of(
         cls, audits: Sequence[Mapping[str, Mapping[str, float]]], kind: CoverageKind = "paper"
     ) -> Coverage:
-        """The coverage of some audits.
+        """Coverage of some audits.
 
         Args:
-            audits: Their `profile`, for `discounted` also their `discounted` profile.
-            kind: Which determinacy.
+            audits: Audits with `profile` and, for `discounted`, the `discounted` profile.
+            kind: Kind of determinacy.
         """
         read = "discounted" if kind == "discounted" else "profile"
         profiles = [audit[read] for audit in audits]
@@ -59,18 +59,17 @@ class Coverage:
         return cls(pi, delta)
 
     def shuffled(self, seed: int) -> Coverage:
-        """The same with the applicability of the traces permuted: a control that keeps its
-        distribution and loses its alignment with the traces.
+        """Control with permuted applicability: same distribution, no alignment with the traces.
 
         Args:
-            seed: Decides the permutation.
+            seed: Seed of the permutation.
         """
         order = np.random.default_rng(seed).permutation(len(self.applicability))
         return replace(self, applicability=self.applicability[order])
 
 
 def columns(design: Design, names: Sequence[str], gated: Collection[str] = ()) -> list[str]:
-    """The candidate that each column of `features` belongs to.
+    """Candidate of each column of `features`.
 
     Args:
         design: The design.

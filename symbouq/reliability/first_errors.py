@@ -1,4 +1,4 @@
-"""The first wrong claim of each trace: by its labels, by its audit, by the scores of its claims."""
+"""First wrong claims: by labels, by audits and by scores of claims."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from symbouq.records.generated import Record
 from symbouq.reliability.guarantee import kept_claims, prefix_threshold
 
 AUDITS = {"audit": "verdict", "audit, scene alone": "grounded_verdict"}
-"""The auditor's ways to find an error, by the verdict that they look at."""
+"""Ways in which the auditor finds an error, by the verdict used."""
 MAJORITY = "most frequent"
-"""What names the most frequent first error of validation, or none, for every trace."""
+"""Baseline that always names the most frequent first error of validation, or none."""
 
 
 class Kept(NamedTuple):
-    """What is kept of traces under a guarantee (`prefix_threshold`), on traces that were not
-    calibrated on.
+    """What traces keep under a guarantee (`prefix_threshold`), measured on other traces.
 
     Attributes:
-        threshold: Claims are kept up to the first whose uncertainty reaches it; None: none are.
-        wrong: Share of the traces that keep a wrong claim.
-        claims: Share of the claims before the first wrong one that are kept.
+        threshold: Claims are kept up to the first that reaches it; None: no claim is kept.
+        wrong: Share of traces that keep a wrong claim.
+        claims: Share of kept claims among those before the first wrong one.
     """
 
     threshold: float | None
@@ -38,13 +37,13 @@ class Kept(NamedTuple):
 
 
 class Row(NamedTuple):
-    """How a method finds first errors.
+    """Quality of a method in finding first errors.
 
     Attributes:
         method: The method.
-        seeds: How many fitted scorers the figures are means over; 1 where nothing is fitted.
-        result: The figures; the interval is that of the first.
-        kept: What is kept under a guarantee, for each of `seeds`; empty where none is asked for.
+        seeds: Number of fitted scorers averaged over; 1 if nothing is fitted.
+        result: The figures; the interval is that of the first seed.
+        kept: What is kept under a guarantee, for each seed; empty without a guarantee.
     """
 
     method: str
@@ -54,14 +53,14 @@ class Row(NamedTuple):
 
 
 def audited_error(audit: Record, verdict: str = "verdict") -> int:
-    """The number of the first claim of an audit that cannot hold, from 1; 0 where there is none.
+    """Number of the first claim of an audit that cannot hold, from 1; 0 if there is none.
 
-    That is a contradicted claim or, among what the trace says before it, one that contradicts
-    itself, which the audit calls its first conflict.
+    That is a contradicted claim or a self-contradictory one, which the audit calls its first
+    conflict.
 
     Args:
         audit: The audit.
-        verdict: Which verdict counts (`AUDITS`).
+        verdict: The verdict to use (`AUDITS`).
     """
     conflicts = verdict == "verdict"
     wrong = (
@@ -75,10 +74,9 @@ def audited_error(audit: Record, verdict: str = "verdict") -> int:
 def known_errors(
     audits: Iterable[Record], labels: Mapping[str, Sequence[Label]]
 ) -> dict[str, tuple[Record, int]]:
-    """The audits of the traces whose first error is known, with it, by id.
+    """Audits of traces with a known first error, with that error, by id.
 
-    A trace whose labels are not one for each claim of its audit is left out, as one is that
-    claims nothing.
+    Leaves out traces without claims, and those whose labels do not match the claims of the audit.
     """
     known = {}
     for audit in audits:
@@ -90,7 +88,7 @@ def known_errors(
 
 
 def halves(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Ids in two halves, by their hash: one to fit thresholds on, one to measure on."""
+    """Ids in two halves, by hash: for fitting thresholds and for measuring."""
     dealt: tuple[list[str], list[str]] = ([], [])
     for name in names:
         dealt[hashlib.sha256(name.encode()).digest()[0] % 2].append(name)
@@ -104,17 +102,17 @@ def compared(
     test_scores: Iterable[Score] = (),
     level: float | None = None,
 ) -> list[Row]:
-    """How the auditor, the most frequent error and scores of claims find the errors of `test`.
+    """Measure how the auditor, the majority baseline and scores find the errors of `test`.
 
-    A score names the first claim above a threshold, which is fitted on `validation`; one that has
-    no value for each claim of the traces is left out.
+    A score names the first claim above a threshold fitted on `validation`. Scores without a value
+    for every claim are left out.
 
     Args:
-        validation: Audits and first errors (`known_errors`) to fit on.
-        test: Those to measure on.
-        validation_scores: Scores of the former.
-        test_scores: Scores of the latter, by the same fitted scorers.
-        level: Share of traces that may keep a wrong claim, where a guarantee is asked for.
+        validation: Audits and first errors (`known_errors`) for fitting.
+        test: Audits and first errors for measuring.
+        validation_scores: Scores of the validation traces.
+        test_scores: Scores of the test traces, by the same fitted scorers.
+        level: Share of traces that may keep a wrong claim, for a guarantee.
     """
     true = [error for _, error in test.values()]
     errors = [error for _, error in validation.values()]
@@ -152,11 +150,11 @@ def compared(
 
 
 _DOUBTS = {Verdict.ENTAILED: 0.0, Verdict.CONTRADICTED: 1.0}
-"""Verdicts to uncertainties; others leave a claim half in doubt."""
+"""Uncertainty by verdict; other verdicts give one half."""
 
 
 def _doubts(known: Mapping[str, tuple[Record, int]], verdict: str) -> list[list[float]]:
-    """The uncertainty of each claim of some traces by its verdict."""
+    """Uncertainty of each claim of some traces, by verdict."""
     return [
         [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
         for audit, _ in known.values()
@@ -170,7 +168,7 @@ def _kept(
     true: Sequence[int],
     level: float,
 ) -> Kept:
-    """What is kept of new traces, given the first errors of those that calibrate, and theirs."""
+    """What new traces keep, with a threshold from the first errors of the calibration traces."""
     threshold = prefix_threshold(fitted, errors, level)
     counts = [kept_claims(row, threshold) for row in new]
     sound = [error - 1 if error else len(row) for row, error in zip(new, true, strict=True)]
@@ -182,9 +180,7 @@ def _kept(
 def _by_scorer(
     scores: Iterable[Score], known: Mapping[str, tuple[Record, int]]
 ) -> dict[tuple[str, int], list[Sequence[float]]]:
-    """The uncertainties of the claims of each trace, in order, by scorer and seed; of the scorers
-    that have one for each claim of every trace.
-    """
+    """Uncertainties of claims by scorer and seed, for scorers with a value for every claim."""
     by_id: dict[tuple[str, int], dict[str, Sequence[float]]] = defaultdict(dict)
     for score in scores:
         sign = 1.0 if entry(score.method).orientation == "uncertainty" else -1.0
@@ -199,7 +195,7 @@ def _by_scorer(
 
 
 def _mean(results: Sequence[FirstErrors]) -> FirstErrors:
-    """The means of figures over the seeds of a scorer."""
+    """Mean figures over the seeds of a scorer."""
     first = results[0]
     if first.f1 is None:
         return first

@@ -1,6 +1,6 @@
-"""Labels of traces, 1 where the delivered answer is right, as `fit` takes them from the record.
+"""Labels of traces, 1 if the delivered answer is right, for `fit`.
 
-Nothing that predicts imports this module.
+Code that predicts does not import this module.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "ans
            "correct", "meta", "generation")  # fmt: skip
 
 FEW = 20
-"""Fewer labels than these say little, whatever is made of them."""
+"""Minimum number of labels that does not cause a warning."""
 
 Gold = dict[str, Any]
-"""The fields of a record that its label depends on."""
+"""Fields of a record that determine its label."""
 
 
 def gold_of(trace: Trace) -> Gold:
-    """The fields of a trace that its label depends on.
+    """Fields of a trace that determine its label.
 
     Raises:
-        RecordError: If it has neither `correct` nor `answer`, or `correct` is no truth value.
+        RecordError: If it has neither `correct` nor `answer`, or `correct` is not a truth value.
     """
     gold = {k: v for k, v in trace.model_dump(exclude_unset=True).items() if k in _FIELDS}
     if gold.get("correct") is None:
@@ -41,7 +41,7 @@ def gold_of(trace: Trace) -> Gold:
 
 
 def gold_in(record: Mapping[str, Any]) -> Gold:
-    """The same of a record in its dictionary form: a trace, or `id` and `correct` without text.
+    """Like `gold_of`, for a dictionary: a trace, or `id` and `correct` without text.
 
     Raises:
         RecordError: As `gold_of`, and if it is neither.
@@ -52,9 +52,7 @@ def gold_in(record: Mapping[str, Any]) -> Gold:
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
-    """For each dataset the answers that occur in it, in alphabetical order: what an answer may be,
-    where records do not say (`answer_space`).
-    """
+    """Answers that occur in each dataset, sorted, for records without `answer_space`."""
     spaces: dict[str | None, set[str]] = {}
     for gold in golds:
         answer = gold.get("answer")
@@ -66,12 +64,13 @@ def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
 
 
 def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
-    """1 if the delivered answer is right, else 0: `correct` of the record, otherwise the delivered
-    answer matched against `answer`.
+    """Label of a trace: 1 if the delivered answer is right, otherwise 0.
+
+    Uses `correct`, or else matches the delivered answer against `answer`.
 
     Args:
-        gold: The fields of the trace.
-        spaces: What an answer may be, by dataset, where the record does not say.
+        gold: Fields of the trace.
+        spaces: Answer spaces by dataset, for records without one.
 
     Raises:
         RecordError: If there is nothing to match with.
@@ -88,12 +87,12 @@ def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of some traces.
+    """Labels of some traces.
 
     Attributes:
-        of: 1 right, 0 wrong, for each trace; None where it has no label.
-        faults: Why not, for each of these in order.
-        warnings: What keeps the labels from meaning what they seem to.
+        of: 1 right, 0 wrong, for each trace; None without a label.
+        faults: Reasons for missing labels, in order.
+        warnings: Doubts about the labels.
     """
 
     of: tuple[int | None, ...]
@@ -102,14 +101,14 @@ class Labels:
 
 
 def labelled(golds: Sequence[Gold]) -> Labels:
-    """The labels of traces, looked at together.
+    """Labels of traces, checked together.
 
     Args:
-        golds: The fields of each trace that its label depends on.
+        golds: Fields of each trace that determine its label.
 
     Raises:
-        SymboUQError: If the labels cannot be those of the traces: no delivered answer is one of
-            its answer space, or `correct` is at odds with `answer` in more traces than not.
+        SymboUQError: If the labels do not fit the traces: no delivered answer is in its answer
+            space, or `correct` disagrees with `answer` in most traces.
     """
     spaces = answer_spaces(golds)
     found: list[int | None] = []
@@ -149,7 +148,7 @@ def labelled(golds: Sequence[Gold]) -> Labels:
 
 
 def few(count: int) -> str:
-    """What so few labels mean; empty where there are enough, or none."""
+    """Warning about too few labels; empty if there are enough, or none."""
     if not 0 < count < FEW:
         return ""
     return f"{count} labels are few: with fewer than {FEW}, figures say little"
@@ -161,7 +160,7 @@ def _in_space(gold: Gold, spaces: dict[str | None, list[str]]) -> Gold:
 
 
 def _by_answer(gold: Gold, spaces: dict[str | None, list[str]]) -> int | None:
-    """The label by `answer`, where it can be compared with what is delivered."""
+    """Label by `answer`, if it can be compared with the delivered answer."""
     record = _in_space(gold, spaces)
     try:
         if misfit(record) or committed(record) is None:

@@ -1,7 +1,7 @@
-"""Logistic regression with l2 on standardised features: the one learner of the composer.
+"""Logistic regression with l2 on standardised features, the only learner of the composer.
 
-The fit minimises `sum_i BCE_i + l2 / 2 ||w||^2`, the intercept free: l2 scales a summed loss.
-Using what was fitted needs no scikit-learn.
+The fit minimises `sum_i BCE_i + l2 / 2 ||w||^2` with a free intercept, so l2 scales a summed loss.
+A fitted regression needs no scikit-learn.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from symbouq.metrics import Values
 
 
 class Regression(NamedTuple):
-    """A fitted logistic regression with its standardisation.
+    """Fitted logistic regression with its standardisation.
 
     Attributes:
         mean: Mean of each feature.
-        scale: Its standard deviation, 1 where it is constant.
-        weights: One a feature.
+        scale: Standard deviation of each feature, 1 if constant.
+        weights: One per feature.
         intercept: The bias.
     """
 
@@ -32,13 +32,13 @@ class Regression(NamedTuple):
     intercept: float
 
     def logits(self, x: Values) -> Values:
-        """The logits of features `[n, d]`."""
+        """Logits of features `[n, d]`."""
         standard = (x - np.array(self.mean)) / np.array(self.scale)
         return np.asarray(standard @ np.array(self.weights) + self.intercept, np.float64)
 
 
 def regress(x: Values, y: Values, l2: float) -> Regression:
-    """The regression of least regularised cross-entropy.
+    """Regression with the least regularised cross-entropy.
 
     Args:
         x: Features, not standardised, `[n, d]`.
@@ -53,7 +53,7 @@ def regress(x: Values, y: Values, l2: float) -> Regression:
 
 
 def statistics(x: Values) -> tuple[Values, Values]:
-    """Mean and standard deviation of each column `[n, d]`; 1 where a column is constant."""
+    """Mean and standard deviation of each column of `[n, d]`; 1 for a constant column."""
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(x)
@@ -61,7 +61,7 @@ def statistics(x: Values) -> tuple[Values, Values]:
 
 
 def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
-    """Weights `[d]` and intercept of least regularised cross-entropy.
+    """Weights `[d]` and intercept with the least regularised cross-entropy.
 
     Args:
         x: Standardised features, `[n, d]`.
@@ -76,7 +76,7 @@ def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
 
 
 def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
-    """Logits of the traces of one fold, by a fit to the others.
+    """Logits of one fold's traces, from a fit to the others.
 
     Args:
         x: Features, not standardised, `[n, d]`.
@@ -88,15 +88,15 @@ def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
 
 
 def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
-    """The fold of each trace: groups in order of appearance, dealt out in turn.
+    """Fold of each trace: groups in order of appearance, dealt out in turn.
 
     Args:
-        n: How many traces.
-        k: How many folds.
-        groups: The group of each; by default each is its own.
+        n: Number of traces.
+        k: Number of folds.
+        groups: Group of each trace; by default each is its own.
 
     Raises:
-        SymboUQError: If there is not one group a trace.
+        SymboUQError: If the number of groups differs from n.
     """
     if groups is None:
         return np.arange(n) % k

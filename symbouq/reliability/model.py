@@ -1,7 +1,7 @@
-"""A reliability model: fitted on labelled traces, kept as one JSON file, applied to new ones.
+"""Reliability models: fitted on labelled traces, stored as JSON, applied to new traces.
 
-It holds how each candidate score is calibrated, Constraint-Only, the composer, and the hash of the
-ontology whose verdicts it was fitted to. Applying it needs neither labels nor scikit-learn.
+A model holds the calibration of each candidate score, Constraint-Only, the composer, and the hash
+of the ontology it was fitted under. Applying it needs neither labels nor scikit-learn.
 """
 
 from __future__ import annotations
@@ -42,45 +42,45 @@ FORMAT = 1
 """Version of the model file."""
 
 OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.average or v.profile))
-"""The variants that a model may be fitted as: those that look at one trace at a time."""
+"""Variants that a model may use: those that look at one trace at a time."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """The calibration of one score.
+    """Calibration of one score.
 
     Attributes:
         calibrator: From the trace's values to a probability (appendix Training and Calibration);
-            None where validation holds one class, and the score stands as it is.
-        mean: Mean of the calibrated scores of validation, which stands for a missing one.
+            None if validation has one class, and the score stays as it is.
+        mean: Mean calibrated score of validation, which replaces a missing score.
     """
 
     calibrator: Calibrator | None
     mean: float
 
     def __call__(self, values: Values) -> float:
-        """The score of a trace.
+        """Score of a trace.
 
         Args:
-            values: One value a claim, or one of the trace.
+            values: One value per claim, or one for the trace.
         """
         return float(values[-1]) if self.calibrator is None else float(self.calibrator([values])[0])
 
 
 @dataclass(frozen=True)
 class Model(Stored):
-    """A fitted reliability model.
+    """Fitted reliability model.
 
     Attributes:
-        composition: What the constraint scores see.
+        composition: Contexts that the constraint scores use.
         profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
-        ontology: Hash of the rules and the ontology that it was fitted under.
-        coverage: Which determinacy the composer reads.
-        candidates: The candidate scores by name.
-        constraint_only: Constraint-Only, where it could be fitted.
+        ontology: Hash of the rules and ontology it was fitted under.
+        coverage: Kind of determinacy that the composer reads.
+        candidates: Candidate scores by name.
+        constraint_only: Constraint-Only, if it could be fitted.
         composer: The composer.
-        notes: How it came about: numbers of traces and right answers, seed, scores left out.
-        guarantee: The threshold from which on traces are accepted, where one was wanted.
+        notes: Origin: numbers of traces and right answers, seed, scores left out.
+        guarantee: Acceptance threshold, if one was requested.
     """
 
     noun = "a reliability model"
@@ -101,23 +101,23 @@ class Model(Stored):
         ontology: str | os.PathLike[str] | None = None,
         pipeline: str | None = None,
     ) -> Reader:
-        """A reader of traces for this model.
+        """Reader of traces for this model.
 
         Args:
-            profile: In place of the model's profile.
-            ontology: Folder of a user's ontology.
-            pipeline: Package of the English pipeline that parses open text.
+            profile: Profile that replaces the model's.
+            ontology: Folder of your ontology.
+            pipeline: English pipeline that parses open text.
 
         Raises:
-            OntologyError: If the ontology or the profile cannot be used.
+            OntologyError: If the ontology or the profile is invalid.
         """
         return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
-        """The candidate scores of traces, and for each those that are missing.
+        """Candidate scores of traces, and the missing scores of each trace.
 
         Args:
-            readings: What was read of the traces, with this model's `reader`.
+            readings: Readings of the traces by this model's `reader`.
         """
         names = tuple(self.candidates)
         rows, missing = [], []
@@ -137,10 +137,10 @@ class Model(Stored):
         return Evidence(names, scores, _coverage(readings, self.coverage)), missing
 
     def predict(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-        """The records of `symbouq predict`, in the shape of `symbouq.records.Reliability`.
+        """Output records of `symbouq predict`, in the shape of `symbouq.records.Reliability`.
 
         Args:
-            readings: What was read of the traces, with this model's `reader`.
+            readings: Readings of the traces by this model's `reader`.
         """
         evidence, missing = self.evidence(readings)
         rows = zip(
@@ -171,11 +171,13 @@ class Model(Stored):
         ]
 
     def adapted(self, readings: Sequence[Reading]) -> Model:
-        """The model for another target of which no label is known (`Composer.adapted`); the scores'
-        calibrators and Constraint-Only stay the source's. A guarantee does not: it needs labels.
+        """Model for another target without labels (`Composer.adapted`).
+
+        Calibrators and Constraint-Only stay the source's. The guarantee is dropped, because it
+        needs labels.
 
         Args:
-            readings: Unlabelled traces of the target, read with this model's `reader`.
+            readings: Unlabelled traces of the target, read by this model's `reader`.
 
         Raises:
             SymboUQError: If there are none.
@@ -185,7 +187,7 @@ class Model(Stored):
         return replace(self, composer=composer, notes=notes, guarantee=None)
 
     def fault(self, reader: Reader) -> str | None:
-        """The fault of predicting under a reader's ontology, in words; None if there is none."""
+        """Problem with predicting under a reader's ontology, in words; None if there is none."""
         current = reader.ontology_hash
         if current == self.ontology:
             return None
@@ -197,17 +199,17 @@ class Model(Stored):
     # The file --------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
-        """The model in JSON values, with its hash."""
+        """Model as JSON values, with its hash."""
         body = {"format": FORMAT, "symbouq": __version__, **super().record()}
         return {**body, "hash": _hash(body)}
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over the model's content."""
+        """SHA-256 of the model's content."""
         return str(self.record()["hash"])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the model file.
+        """Write the model file.
 
         Raises:
             OSError: If it cannot be written.
@@ -218,11 +220,11 @@ class Model(Stored):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Model:
-        """The model of a file.
+        """Read a model file.
 
         Raises:
             OSError: If it cannot be read.
-            SymboUQError: If it is no model, was changed by hand, or is of another version.
+            SymboUQError: If it is not a model, was edited, or is of another version.
         """
         name = os.fspath(path)
         try:
@@ -234,10 +236,10 @@ class Model(Stored):
 
     @classmethod
     def of(cls, record: Any) -> Model:
-        """The model that a record holds.
+        """Model from a record.
 
         Raises:
-            SymboUQError: If it is none, was changed, or is of another version.
+            SymboUQError: If it is not a model, was edited, or is of another version.
         """
         if not isinstance(record, dict) or "composer" not in record:
             raise SymboUQError("not a reliability model: `symbouq fit` makes one")
@@ -260,7 +262,7 @@ class Model(Stored):
         return model
 
     def _try(self) -> None:
-        """Predicts, so that numbers that are none show when the model is loaded."""
+        """Make a test prediction, so that invalid numbers show when the model is loaded."""
         means = [candidate.mean for candidate in self.candidates.values()]
         blank = np.zeros(2)
         evidence = Evidence(
@@ -286,33 +288,32 @@ def fit(
     level: float | None = None,
     delta: float = DELTA,
 ) -> Model:
-    """Fits a model on labelled traces of the target.
+    """Fit a model on labelled traces of the target.
 
-    Traces are dealt to folds in the order of a hash of seed and id, those about one scene together:
-    neither the order of the input nor the file that a trace comes from matters.
+    Traces are assigned to folds by a hash of seed and id, traces of one scene together, so neither
+    input order nor file matters.
 
-    A score is a candidate if every trace has it; the others are named in the notes. Each candidate
-    is calibrated with a positive slope, and turned before where it ranks backwards; the paper's
-    composition turns it after, where little is left of it. Where the labels are of one class, the
-    model is Constraint-Rule as it stands.
+    A score is a candidate if every trace has it; the notes name the others. Each candidate is
+    calibrated with a positive slope, and negated before if it ranks backwards; the paper's
+    composition negates it afterwards. If the labels have one class, the model is Constraint-Rule.
 
-    Where a guarantee is wanted, half of the scenes, by a hash, are not fitted on: one trace of each
-    calibrates it (`symbouq.reliability.guarantee`). If these are too few for any, all are fitted
-    on, and nothing is accepted.
+    For a guarantee, half of the scenes (by hash) are held out, and one trace of each calibrates it
+    (`symbouq.reliability.guarantee`). If these are too few, all traces are fitted on, and nothing
+    is accepted.
 
     Args:
-        readings: What was read of the traces.
+        readings: Readings of the traces.
         labels: 1 right, 0 wrong.
-        composition: What they were read with.
-        ontology: Hash of the rules and the ontology that they were read under.
-        profile: The profile that all were read with, if one was named.
-        variant: One of OPERATIONAL.
-        seed: Decides which traces share a fold, and which calibrate.
+        composition: Composition they were read with.
+        ontology: Hash of the rules and ontology they were read under.
+        profile: Profile all were read with, if one was named.
+        variant: A name of OPERATIONAL.
+        seed: Seed of folds and calibration scenes.
         level: Largest share of wrong answers among accepted traces; None: no guarantee.
-        delta: Probability that it is exceeded.
+        delta: Probability that the share is larger.
 
     Raises:
-        SymboUQError: If there are no traces, or the variant needs what a single trace has not.
+        SymboUQError: If there are no traces, or the variant needs more than single traces.
     """
     if variant not in OPERATIONAL:
         raise SymboUQError(f"a model is fitted as one of: {', '.join(OPERATIONAL)}")
@@ -389,17 +390,16 @@ def fit(
 
 
 def _values(reading: Reading) -> dict[str, Values]:
-    """The values of each score: one a claim for decoding scores, one of the trace for others. What
-    the record brings goes before what is worked out from its tokens.
+    """Values of each score: one per claim for decoding scores, otherwise one per trace.
+
+    Scores in the record take precedence over those computed from its tokens.
     """
     claims = {name: np.array(row, np.float64) for name, row in reading.claims.items()}
     return claims | {name: np.array([value]) for name, value in reading.scores.items()}
 
 
 def _orientation(name: str, readings: Sequence[Reading]) -> Orientation:
-    """Decoding scores are uncertainties; scores of traces speak for the answer, or are turned by
-    the composer.
-    """
+    """Orientation: decoding scores are uncertainties, other scores favour the answer."""
     return (
         "uncertainty"
         if all(name not in r.scores for r in readings) and any(name in r.claims for r in readings)

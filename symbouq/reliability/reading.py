@@ -1,8 +1,7 @@
-"""The reading of one trace for the composer: audits, scores, features; never a label.
+"""Readings of traces for the composer: audits, scores and features, never labels.
 
-Everything comes from what is there when a trace is to be judged: its scene, question, answer space
-and text, the probabilities of its tokens where they are given, and scores from elsewhere. The
-fields `answer` and `correct` are not looked at.
+Everything comes from what exists when a trace is judged: scene, question, answer space, text, token
+probabilities and external scores. The fields `answer` and `correct` are not read.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from symbouq.reliability.decoding import decoding, is_number
 from symbouq.reliability.worlds import WORLDS, WORLDS_FEATURES, worlds
 
 Composition = Literal["paper", "dual", "worlds"]
-"""The view of the constraint scores: the assumed context, as in the paper; both contexts side by
-side; both and how the delivered answer stands in the worlds that the scene leaves possible."""
+"""View of the constraint scores: the assumed context, as in the paper; both contexts; or both and
+the answer's status in the scene's possible worlds."""
 
 CONTEXTS: dict[Composition, tuple[Context, ...]] = {
     "paper": ("assumed",),
     "dual": ("assumed", "grounded"),
     "worlds": ("assumed", "grounded"),
 }
-"""The auditor's contexts that a composition reads."""
+"""Contexts that a composition reads."""
 
 COMPOSITIONS: tuple[Composition, ...] = tuple(CONTEXTS)
 
@@ -46,18 +45,18 @@ _POOLS = ("conclusion", "mean")
 
 @dataclass(frozen=True)
 class Reading:
-    """One trace as the composer sees it.
+    """Trace as the composer sees it.
 
     Attributes:
-        id: The trace's id.
-        group: The same for all traces about one scene.
-        profile: Its Determinacy Profile under the assumed context.
-        discounted: Its discounted profile.
-        scores: Scores of the trace by name, larger ones for answers that are likelier right, or
-            those that the record brought, whatever they mean.
-        claims: Decoding scores by name, one uncertainty a claim.
-        features: What Constraint-Only sees, as `feature_names` names it.
-        fault: Why it has no decoding scores although it brings tokens; else empty.
+        id: Id of the trace.
+        group: Key shared by all traces of one scene.
+        profile: Determinacy Profile in the assumed context.
+        discounted: Discounted profile.
+        scores: Scores of the trace by name; larger means more likely right. Scores from the record
+            may have any meaning.
+        claims: Decoding scores by name, one uncertainty per claim.
+        features: Features of Constraint-Only, in the order of `feature_names`.
+        fault: Why it has no decoding scores although it has tokens; otherwise empty.
     """
 
     id: str
@@ -70,10 +69,10 @@ class Reading:
     fault: str = ""
 
     def seen_as(self, composition: Composition) -> Reading:
-        """The same trace under a composition that sees no more than the one it was read with.
+        """The same trace under a composition that uses a subset of the information.
 
-        Answers stay judged as they were read: `Reader("paper")` has the strict auditor, and its
-        reading differs where a conclusion states no relation.
+        Answers stay judged as they were read: `Reader("paper")` uses the strict auditor, so its
+        reading differs if a conclusion states no relation.
         """
         hidden = {"paper": (GROUNDED_RULE, WORLDS), "dual": (WORLDS,), "worlds": ()}[composition]
         scores = {name: score for name, score in self.scores.items() if name not in hidden}
@@ -82,9 +81,10 @@ class Reading:
 
 
 def feature_names(composition: Composition) -> list[str]:
-    """The names of the features that Constraint-Only sees: for each context the 16 of the trace,
-    the 23 of the conclusion and the means of the 23 over all claims; with `worlds` 8 more. A
-    composition that sees less has the first of them.
+    """Names of the features of Constraint-Only.
+
+    For each context: 16 of the trace, 23 of the conclusion, and the means of the 23 over all
+    claims; with `worlds`, 8 more. Smaller compositions use the first of them.
     """
     names = []
     for context in CONTEXTS[composition]:
@@ -96,16 +96,17 @@ def feature_names(composition: Composition) -> list[str]:
 
 
 class Reader:
-    """Reads traces under one set of options.
+    """Reader of traces with fixed options.
 
     Args:
-        composition: What the constraint scores see.
-        profile: Profile for every trace; else each trace's own, its dataset's, or the default.
-        ontology: Folder of a user's ontology, or an ontology that is already read.
-        pipeline: Package of the English pipeline that parses open text; else the first installed.
+        composition: Contexts that the constraint scores use.
+        profile: Profile for every trace; by default each trace's own, its dataset's, or the
+            default.
+        ontology: Folder of your ontology, or a loaded ontology.
+        pipeline: English pipeline that parses open text; by default the first installed.
 
     Raises:
-        OntologyError: If the ontology or the profile cannot be used.
+        OntologyError: If the ontology or the profile is invalid.
     """
 
     def __init__(
@@ -121,14 +122,14 @@ class Reader:
 
     @property
     def ontology_hash(self) -> str:
-        """The hash of rules and ontology, as audits carry it."""
+        """Hash of rules and ontology, as in audits."""
         return self.auditor.library.ontology().hash
 
     def read(self, trace: Trace) -> Reading:
-        """The reading of a trace.
+        """Read a trace.
 
         Raises:
-            RecordError: If it was cut off, cannot be audited, or has scores that are no numbers by
+            RecordError: If it was cut off, cannot be audited, or has scores that are not numbers by
                 name.
         """
         if trace.truncated:
@@ -157,7 +158,7 @@ class Reader:
 
 
 def pooled(audit: Mapping[str, Any]) -> list[float]:
-    """Trace features, those of the conclusion, and means over claims; zeros without claims."""
+    """Features of the trace and the conclusion, and means over claims; zeros without claims."""
     rows = np.array(audit["features"]["claims"], np.float64).reshape(-1, len(CLAIM_FEATURES))
     if not len(rows):
         rows = np.zeros((1, len(CLAIM_FEATURES)))
@@ -166,7 +167,7 @@ def pooled(audit: Mapping[str, Any]) -> list[float]:
 
 
 def scene_key(trace: Instance) -> str:
-    """The same for all traces about one scene."""
+    """Key shared by all traces of one scene."""
     scene: Any = trace.scene
     if scene is None:
         scene = [[r.subject, r.relation, r.object] for r in trace.scene_relations or ()]
@@ -176,10 +177,10 @@ def scene_key(trace: Instance) -> str:
 
 
 def given_scores(trace: Trace) -> dict[str, float]:
-    """The scores that a record brings; null is a missing one, and Random is no evidence.
+    """Scores in a record; null means missing, and Random is ignored.
 
     Raises:
-        RecordError: If they are no finite numbers by name.
+        RecordError: If they are not finite numbers by name.
     """
     scores = trace.scores or {}
     if not isinstance(scores, dict):

@@ -10,17 +10,17 @@ from symbouq.errors import SymboUQError
 from symbouq.metrics import Values, auroc
 
 _ROUNDING = 1e-12
-"""A threshold such as 0.05 is met by an AUROC of 0.45, whatever their difference rounds to."""
+"""Tolerance: an AUROC of 0.45 meets a threshold of 0.05 despite rounding."""
 
 
 @dataclass(frozen=True)
 class Screening:
-    """The screening of candidates on validation.
+    """Screening of candidates on validation.
 
     Attributes:
         aurocs: A_j, `[m]`.
-        retained: Positions of the candidates with |A_j - 0.5| >= epsilon.
-        flipped: Of those, whether A_j < 0.5, so that 1 - s_j takes the score's place.
+        retained: Positions of candidates with |A_j - 0.5| >= epsilon.
+        flipped: For each of them, whether A_j < 0.5, so 1 - s_j replaces the score.
     """
 
     aurocs: Values
@@ -29,20 +29,20 @@ class Screening:
 
     @property
     def best(self) -> int:
-        """The candidate with the largest A_j, the first among equals."""
+        """Candidate with the largest A_j, the first among equals."""
         return int(np.argmax(self.aurocs))
 
 
 def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
-    """Screens and orients candidates (Algorithm darc, lines 3, 4 and 6).
+    """Screen and orient candidates (Algorithm DARC, lines 3, 4 and 6).
 
     Args:
         scores: Validation scores, `[n, m]`.
         labels: 1 right, 0 wrong, of both classes.
-        epsilon: The least distance from chance.
+        epsilon: Minimum distance from chance.
 
     Raises:
-        SymboUQError: If the labels are of one class.
+        SymboUQError: If the labels have one class.
     """
     aurocs = np.array([auroc(column, labels) for column in scores.T], np.float64)  # None: NaN
     if np.isnan(aurocs).any():
@@ -53,5 +53,5 @@ def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
 
 
 def oriented(scores: Values, flipped: tuple[bool, ...]) -> Values:
-    """Retained scores `[n, m]`, the reversed ones as 1 - s."""
+    """Retained scores `[n, m]`, with reversed ones as 1 - s."""
     return np.where(np.array(flipped, bool), 1 - scores, scores)

@@ -1,10 +1,9 @@
-"""The variants of the composer that the experiments compare: rows of Table ablation, and what the
-paper leaves open.
+"""Variants of the composer in experiments: the rows of Table ablation, and more.
 
-Each is a set of options and a choice of coverage, for the same algorithm. Rows that change the
+A variant is a set of options and a kind of coverage for the same algorithm. Rows that change the
 auditor's features (grounded context, dual-channel, possible worlds) are compositions of
-`symbouq.reliability.reading`; single scores need no composer; the restricted oracle reads test
-labels and is `symbouq.metrics.oracle`.
+`symbouq.reliability.reading`. Single scores need no composer. The restricted oracle reads test
+labels; see `symbouq.metrics.oracle`.
 """
 
 from __future__ import annotations
@@ -21,24 +20,24 @@ from symbouq.reliability.darc import Composer, Evidence, Options, fit
 from symbouq.reliability.designs import Coverage, CoverageKind, Design
 
 CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule"})
-"""Candidates of the constraint family, which the gated variant gates."""
+"""Candidates of the constraint family, gated in the gated variant."""
 
 PROFILE = ("symbolizability", "applicability")
-"""The columns of the variant whose features are the profile."""
+"""Columns of the variant whose features are the profile."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to compose.
+    """Way to compose.
 
     Attributes:
-        designs: Designs to choose from; none: all.
-        coverage: Which determinacy.
+        designs: Designs to choose from; empty: all.
+        coverage: Kind of determinacy.
         shuffled: Whether the applicability is permuted across traces.
-        gated: Whether constraint candidates enter through the interactions alone.
-        average: Scores that are averaged, nothing being fitted.
-        profile: Whether pi and delta are plain features and no score is one: the control for what
-            the interactions let the profile predict by itself.
+        gated: Whether constraint candidates enter only through the interactions.
+        average: Scores to average, without fitting.
+        profile: Whether pi and delta are plain features without any score: the control for what the
+            profile predicts through the interactions.
     """
 
     designs: tuple[Design, ...] = ()
@@ -49,12 +48,12 @@ class Variant:
     profile: bool = False
 
     def options(self, base: Options, names: Collection[str]) -> Options:
-        """The options of the algorithm.
+        """Options of the algorithm.
 
         Args:
-            base: What they start from.
-            names: The candidates; those that start with a constraint score's name are its
-                variants, such as `Constraint-Rule (grounded)`.
+            base: Options to start from.
+            names: Candidates. Names that start with a constraint score's name, such as
+                `Constraint-Rule (grounded)`, are its variants.
         """
         if self.profile:  # gated candidates have no column in the design of scores
             return replace(base, designs=("scores",), epsilon=0, gated=frozenset(names))
@@ -79,17 +78,17 @@ VARIANTS: dict[str, Variant] = {
     "discounted": Variant(coverage="discounted"),
     "profile alone": Variant(profile=True),
 }
-"""The variants by name. `full` is the paper's method; the last three go beyond it."""
+"""Variants by name. `full` is the paper's method; the last three are not in the paper."""
 
 
 @dataclass(frozen=True)
 class Pool:
-    """The traces of one split, without labels.
+    """Traces of one split, without labels.
 
     Attributes:
         names: The candidates.
         scores: `[n, m]`.
-        audits: Of each trace `profile` and `discounted`, as an audit record has them.
+        audits: `profile` and `discounted` of each trace, as in audit records.
     """
 
     names: tuple[str, ...]
@@ -98,7 +97,7 @@ class Pool:
 
 
 def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
-    """The evidence of a split as a variant sees it.
+    """Evidence of a split as a variant sees it.
 
     Args:
         variant: The variant.
@@ -123,22 +122,22 @@ def compose(
     groups: Sequence[Hashable] | None = None,
     seed: int = 2026,
 ) -> tuple[Values, Composer]:
-    """Fits a variant on validation and predicts a test split.
+    """Fit a variant on validation and predict a test split.
 
     Args:
-        name: One of VARIANTS.
+        name: A name of VARIANTS.
         validation: The validation split.
         labels: Its labels.
         test: The test split.
-        options: What is fixed beforehand; the variant goes before it.
-        groups: Which validation traces stay together in a fold.
-        seed: Decides the permutation of the shuffled variant.
+        options: Choices made beforehand; the variant takes precedence.
+        groups: Validation traces that stay together in a fold.
+        seed: Seed of the shuffled variant's permutation.
 
     Returns:
         The probability that each test trace's answer is right, and the fitted composer.
 
     Raises:
-        SymboUQError: If the name is unknown, or the variant needs a score that is missing.
+        SymboUQError: If the name is unknown, or the variant needs a missing score.
     """
     if name not in VARIANTS:
         raise SymboUQError(f"unknown variant {name!r}; there are: {', '.join(VARIANTS)}")

@@ -1,4 +1,4 @@
-"""Constraint-Worlds: the delivered answer checked against the scene's possible worlds."""
+"""Constraint-Worlds: the delivered answer against the scene's possible worlds."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
 
 WORLDS = "Constraint-Worlds"
-"""The delivered answer checked against the scene: 1 if every world of the scene has it, 0 if none
-has, otherwise one over the number of answers that remain open; 0.5 where the scene or the answer
-could not be read."""
+"""Name of the score: 1 if every world of the scene has the answer, 0 if none has, otherwise one
+over the number of open answers; 0.5 if scene or answer could not be read."""
 
 WORLDS_FEATURES: dict[str, str] = {
     "delivered": "1 if the trace delivers an answer of the space",
@@ -22,11 +21,11 @@ WORLDS_FEATURES: dict[str, str] = {
     "default": "1 if the scene's answer is no for want of proof",
     "inconsistent": "1 if the scene contradicts itself",
 }
-"""The features of the delivered answer in the possible worlds, in order."""
+"""Features of the delivered answer in the possible worlds, in order."""
 
 
 def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
-    """The score WORLDS of a trace, and the WORLDS_FEATURES."""
+    """Score WORLDS of a trace, and its WORLDS_FEATURES."""
     labels = trace.answer_space
     if not isinstance(labels, list) or not labels:
         return 0.5, [0.0] * len(WORLDS_FEATURES)
@@ -40,12 +39,12 @@ def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
 
 
 def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[float]]:
-    """The score WORLDS and the WORLDS_FEATURES.
+    """Score WORLDS and WORLDS_FEATURES.
 
     Args:
-        chosen: The labels that the trace delivers; None for none.
+        chosen: Labels that the trace delivers; None for none.
         truth: The scene's answer.
-        size: How many labels the answer space has.
+        size: Number of labels in the answer space.
     """
     labels = set(chosen) if chosen is not None else set()
     agrees = chosen is not None and truth.status == "answered" and labels == set(truth.answer)
@@ -72,7 +71,7 @@ def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[
 
 
 def delivered_text(trace: Trace) -> str:
-    """The text that delivers the answer: the conclusion, or the whole response."""
+    """Text that delivers the answer: the conclusion, or the whole response."""
     if trace.conclusion is not None:
         return trace.conclusion
     if trace.response is not None:

@@ -42,7 +42,7 @@ def test_sentences_that_are_read_otherwise_are_told(tmp_path: Path) -> None:
     assert (found.replies, found.sentences, found.alike) == (1, 1, (1, 1, 1))
     result = CliRunner().invoke(main, ["compare", first, second])
     assert result.exit_code == 1
-    assert "1 of 1 sentences of 1 replies are read otherwise" in result.output
+    assert "1 of 1 sentences of 1 replies differ" in result.output
     assert "was: cup left jug" in result.output and "now: cup above jug" in result.output
     as_json = json.loads(
         CliRunner().invoke(main, ["compare", first, second, "--format", "json"]).stdout

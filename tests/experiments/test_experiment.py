@@ -147,7 +147,7 @@ def test_what_files_cannot_fill_is_told_and_may_be_taken_smaller(tmp_path: Path)
     done = CliRunner().invoke(main, arguments)
     expected = (
         "f, validation: 5 questions are asked for, and f.jsonl has 4 beside those of other "
-        "splits; --allow-smaller takes them"
+        "splits; --allow-smaller accepts this"
     )
     assert expected in done.output
     smaller = Experiment(read_config(config), tmp_path / "run", tmp_path, allow_smaller=True)
@@ -274,16 +274,16 @@ def test_packages_that_are_missing_are_told_before_the_first_stage(
         return None if package in absent else package
 
     monkeypatch.setattr("symbouq.experiments.experiment.find_spec", find_spec)
-    with pytest.raises(SymboUQError, match=r"not installed \(accelerate\): .*'symbouq\[gguf\]'"):
+    with pytest.raises(SymboUQError, match=r"not installed \(accelerate\): .*\[gguf\]'"):
         prepared(tmp_path).check_packages()
     absent |= {"vllm", "torch"}
     config = read_config(PAPER).model_copy(update={"datasets": read_config(SMOKE).datasets})
-    with pytest.raises(SymboUQError, match=r"'symbouq\[models,vllm\]'"):
+    with pytest.raises(SymboUQError, match=r"\[models,vllm\]'"):
         Experiment(config.model_copy(update={"source": "chains"}), tmp_path).check_packages()
     Experiment(read_config(SMOKE), tmp_path)
     absent.clear()
     monkeypatch.setattr("symbouq.experiments.experiment.installed", lambda: None)
-    with pytest.raises(SymboUQError, match=r"pipeline of spaCy\): .*'symbouq\[english\]'"):
+    with pytest.raises(SymboUQError, match=r"pipeline of spaCy\): .*\[english\]'"):
         Experiment(read_config(SMOKE), tmp_path).check_packages()
     absent.add("en_mine")
     named = read_config(SMOKE).model_copy(update={"pipeline": "en_mine"})
@@ -355,7 +355,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     assert (run / "tables/traces.md").read_text() in told.output + "\n"
 
     # Nothing that is made is made again, and test labels change no score and no prediction.
-    assert "91 stages are made" in CliRunner().invoke(main, arguments).output
+    assert "91 stages are finished" in CliRunner().invoke(main, arguments).output
     before = _predicted(made)
     for cell, stages in made.cells.items():
         if cell.split == "test":
@@ -425,7 +425,7 @@ def mortal(*arguments):
         os.kill(os.getpid(), signal.SIGKILL)
 Run._record = mortal
 """
-"""A run that is killed once so many stages are made."""
+"""A run that is killed once so many stages are finished."""
 
 
 @pytest.mark.slow

@@ -161,4 +161,4 @@ def test_the_command_writes_back(
     host.status = 401
     done = run("audit", str(file), "--out", out, f"--{name}")
     assert done.exit_code == 2
-    assert f"1 of 1 audits were not taken by {name.title()}: " in done.output
+    assert f"1 of 1 audits were rejected by {name.title()}: " in done.output

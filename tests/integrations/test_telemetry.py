@@ -116,7 +116,7 @@ def test_what_is_not_taken_is_told_and_costs_nothing_else(
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url)
         result = run("audit", *arguments, "--jobs", 1)
         gated = run("audit", *arguments, "--jobs", 1, "--fail-on", "contradicted")
-    assert "2 of 2 events were not taken by the collector" in result.stderr
+    assert "2 of 2 events were rejected by the collector" in result.stderr
     assert (result.exit_code, gated.exit_code) == (2, 3)
     assert checks.exists()
 

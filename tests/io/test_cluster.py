@@ -69,7 +69,7 @@ def fitted() -> tuple[str, str]:
     [
         (["-", "--engine", "ray"], "--engine ray reads files, not standard input"),
         (["in.jsonl", "--shards", "out"], "--shards needs --engine ray"),
-        (["in.jsonl", "--shards", "d", "--out", "f", "--engine", "ray"], "name one of them"),
+        (["in.jsonl", "--shards", "d", "--out", "f", "--engine", "ray"], "give either"),
         (["in.jsonl", "--shards", "d", "--report", "r", "--engine", "ray"], "--report shows one"),
         (["in.jsonl", "--engine", "spark"], "'spark' is not one of 'builtin', 'ray'"),
         (["in.jsonl", "--engine", "ray", "--profile", "ten-way"], "unknown profile 'ten-way'"),

@@ -365,7 +365,7 @@ def test_a_signal_ends_a_run_with_what_was_finished(
     process.send_signal(number)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == code, errors
-    assert f"{said}; what was finished is written" in errors
+    assert f"{said}; finished records are written" in errors
     assert "Traceback" not in errors
     found = ids(out)
     assert 0 < len(found) < 60_000
@@ -398,7 +398,7 @@ def test_a_signal_while_clingo_calls_back_ends_the_run(
     file = tmp_path / "in.jsonl"
     file.write_text("".join(json.dumps(record) + "\n" for record in every))
     done = run("audit", file, "--jobs", "1", "--out", tmp_path / "out.jsonl")
-    assert (done.exit_code, done.stderr) == (143, "terminated; what was finished is written\n")
+    assert (done.exit_code, done.stderr) == (143, "terminated; finished records are written\n")
     assert ids(tmp_path / "out.jsonl") == ["0", "1", "2"]
     assert left(tmp_path) == ["in.jsonl", "out.jsonl"]
 

@@ -308,7 +308,7 @@ def test_a_page_and_checks_go_together(tmp_path: Path) -> None:
         (("--min-decided", "2"), "--min-decided"),
         (("--fail-on", "wrong"), "is not one of 'entailed', 'contradicted'"),
         (("--fail-over", "2"), "--fail-over"),
-        (("--fail-over", "0.1"), "--fail-on lets pass"),
+        (("--fail-over", "0.1"), "--fail-over needs --fail-on"),
     ],
 )
 def test_options_that_do_not_go_together(

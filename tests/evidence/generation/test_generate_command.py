@@ -36,13 +36,13 @@ def test_generates_and_continues(given: Path, tiny: Path) -> None:
     assert [record["id"] for record in records(given)] == ["q0", "q1"]
     result = generate(given, tiny)
     assert result.exit_code == 0, result.stderr
-    assert result.stderr.startswith("1 valid, 2 there before, ")
+    assert result.stderr.startswith("1 valid, 2 already stored, ")
     made = records(given)
     assert [record["id"] for record in made] == ["q0", "q1", "q2"]
     assert all(record["generation"]["status"] == "valid" for record in made)
     assert all(len(record["samples"]) == 1 for record in made)
     result = generate(given, tiny)
-    assert result.stderr == "3 there before\n"
+    assert result.stderr == "3 already stored\n"
 
 
 def test_options_reach_the_engine(given: Path, tiny: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_interrupted(given: Path, tiny: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(TransformersEngine, "generate", interrupt)
     result = generate(given, tiny)
     assert result.exit_code == 130
-    assert "what was finished is written" in result.stderr
+    assert "finished records are written" in result.stderr
 
 
 def test_workers_are_of_a_cluster(given: Path, tiny: Path) -> None:

@@ -185,7 +185,7 @@ def test_the_command(tmp_path: Path) -> None:
         result = run("refine", *arguments)
     assert result.exit_code == 0, result.stderr
     assert result.stderr.splitlines()[-1] == (
-        "right: 0 of 1 first answers, 1 refined, 0 by as many draws; against the draws 1 gained, "
+        "right: 0 of 1 first answers, 1 refined, 0 with the control; against the draws 1 gained, "
         "0 lost"
     )
     (record,) = read_lines(out)

@@ -141,7 +141,7 @@ def test_a_cluster_gives_the_same_scores(
         result = run("apply", models, splits["test"], *arguments, *cluster)
         assert result.exit_code == 0, result.output
         assert "Constraint, seed 1: 8 traces" in result.stderr
-        assert "1 traces have nothing to read, and no score" in result.stderr
+        assert "1 traces have no input and no score" in result.stderr
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     # A fault where the split is read, where a worker is made, and where it works.
     broken = tmp_path / "split"
@@ -192,7 +192,7 @@ def test_one_way_to_compare_answers(command: str, splits: dict[str, Path], tmp_p
     out = ("--out", tmp_path / "out") if command != "efficiency" else ()
     result = run(command, *folders, *out, "--nli", tmp_path, "--answers-alone")
     assert result.exit_code == 2
-    assert "--answers-alone is about the auditor" in result.stderr
+    assert "--answers-alone cannot be combined with --nli" in result.stderr
 
 
 def test_jobs_are_of_a_cluster(models: Path, splits: dict[str, Path], tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_apply_scores_every_trace_by_every_method(
     out = tmp_path / "scores.parquet"
     result = run("apply", models, splits["test"], "--out", out, "--model", model)
     assert result.exit_code == 0, result.output
-    assert "1 traces have nothing to read, and no score" in result.stderr
+    assert "1 traces have no input and no score" in result.stderr
     rows = read_scores(out)
     assert len(rows) == FITTED * 8
     assert {row.method for row in rows} == set(SCORERS)
@@ -320,4 +320,4 @@ def test_efficiency(models: Path, splits: dict[str, Path], model: Path, tmp_path
 def test_seeds(seeds: str, splits: dict[str, Path], tmp_path: Path) -> None:
     result = run("fit", splits["train"], splits["train"], "--out", tmp_path, "--seeds", seeds)
     assert result.exit_code == 2
-    assert "is no list of seeds" in result.output
+    assert "is not a list of seeds" in result.output

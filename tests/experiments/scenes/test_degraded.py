@@ -266,7 +266,7 @@ def test_sentences_are_hidden_or_blurred(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert [row["id"] for row in read_lines(out)] == ["c/blurred-1", "c/blurred-2"]
     both = run("scenes", "degrade", file, "--blur", "1", "--hide", "1")
-    assert both.exit_code == 2 and "name one of them" in both.output
+    assert both.exit_code == 2 and "give either --hide or --blur" in both.output
 
 
 @pytest.mark.parametrize("steps", ["k", "3..1", "-1", "1...2"])
@@ -274,4 +274,4 @@ def test_other_steps_are_refused(tmp_path: Path, steps: str) -> None:
     file = write_lines(tmp_path / "in.jsonl", CHAIN)
     done = run("scenes", "degrade", file, "--hide", steps)
     assert done.exit_code == 2
-    assert "no number of steps" in done.output or "ends before it begins" in done.output
+    assert "not a number of steps" in done.output or "ends before it begins" in done.output
