@@ -452,8 +452,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """The verdict on relations as an assertion; of a claim about worlds, contradicted also where
-        each holds in some of them, and all together in none.
+        """The verdict on relations as an assertion; of a claim about worlds, contradicted also
+        where each holds in some of them, and all together in none.
 
         Args:
             number: The claim's number, from 1.
