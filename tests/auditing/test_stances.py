@@ -151,3 +151,11 @@ def test_a_denial_that_a_scene_leaves_open_is_unknown() -> None:
     case: Case = ([("cup", "left", "jug")], [("asserted", [("cup", "above", "pan")], True)])
     for given in (by_model(case), trace(case)):
         assert AUDITOR.audited(given)["claims"][0]["grounded_verdict"] == "unknown"
+
+
+def test_what_cannot_be_together_says_so() -> None:
+    both: list[Relation] = [("pan", "left", "cup"), ("pan", "right", "cup")]
+    case: Case = ([("cup", "left", "jug")], [("possible", both, False)])
+    (claim, _) = AUDITOR.audited(trace(case))["claims"]
+    assert claim["verdict"] == "contradicted"
+    assert claim["message"].endswith("in none all of this holds together.")
