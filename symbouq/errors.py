@@ -57,6 +57,7 @@ class OntologyError(SymboUQError):
         file: File with the error, if any.
         line: Line of the error, from 1.
         code: Name of the check that failed (`rules/check.lp`).
+        mend: What to do about it, where that is not what the check says of all that it finds.
     """
 
     def __init__(
@@ -65,9 +66,11 @@ class OntologyError(SymboUQError):
         file: str | None = None,
         line: int | None = None,
         code: str = "unusable",
+        mend: str = "",
     ) -> None:
         super().__init__(message, file, line)
         self.code = code
+        self.mend = mend
 
 
 class RecordError(SymboUQError):

@@ -11,8 +11,8 @@ never zero:
   for, the conclusion excepted.
 
 `total` is the mean of the parts that there are. A completion that cannot be audited, or not in
-time, is unscored, whatever went wrong. No signal is used, so rewards may be computed in any thread;
-audits of one process take turns.
+time, is unscored, whatever went wrong; so is one that was cut off, or is empty. No signal is used,
+so rewards may be computed in any thread; audits of one process take turns.
 """
 
 # Annotations are no texts here: verl loads this file without making it a module that can be found,
@@ -31,6 +31,7 @@ from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import OntologyError, SymboUQError, internal
 from symbouq.evidence.contract import Structured
+from symbouq.io.messages import role_of, written
 from symbouq.limits import time_limit, turn
 from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace, make_record
@@ -68,6 +69,11 @@ class Reward:
     audit: Mapping[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
+    def truncated(self) -> bool:
+        """Whether the completion was cut off, or is empty, which leaves it unscored."""
+        return bool(self.audit and self.audit["truncated"])
+
+    @property
     def process(self) -> float | None:
         """The share of entailed claims among the decided ones; None where none is."""
         return _mean(self.claims)
@@ -84,11 +90,12 @@ class Reward:
         Determinacy Profile); NaN is what is not decided.
         """
         decided = any(value is not None for value in self.claims)
+        profile = self.audit["profile"] if self.audit and not self.truncated else {}
         values = {
             "outcome": self.outcome,
             "process": self.process,
             "free_of_errors": float(self.first_error is None) if decided else None,
-            "determinacy": self.audit["profile"]["determinacy"] if self.audit else None,
+            "determinacy": profile.get("determinacy"),
         }
         return {name: math.nan if value is None else value for name, value in values.items()}
 
@@ -121,6 +128,7 @@ def reward(
     profile: str | None = None,
     ontology: str | None = None,
     timeout: float | None = TIMEOUT,
+    truncated: bool = False,
 ) -> Reward:
     """Reward of one completion.
 
@@ -133,7 +141,8 @@ def reward(
 
     Args:
         scene: The trusted description, one text or a list of sentences.
-        completion: Prose, an object with `reasoning` and `conclusion`, or a chat.
+        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Reasoning that
+            stands beside a message's content is audited, too.
         question: The question.
         answer: The right answer, if known: a label or a list of labels that make it up.
         any_of: Right answers, any of which will do; use it in place of `answer`.
@@ -143,12 +152,14 @@ def reward(
         profile: Name of the profile; by default the dataset's, or the default profile.
         ontology: Folder of your ontology.
         timeout: Time limit of the audit in seconds; None for no limit.
+        truncated: Whether the completion was cut off, if its messages do not say so.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.
         PipelineError: If no English pipeline is installed.
     """
-    record = {"id": "completion", "scene": scene, "question": question, "dataset": dataset}
+    record: dict[str, Any] = {"id": "completion", "scene": scene, "question": question}
+    record |= {"dataset": dataset, "truncated": truncated}
     with turn():
         auditor = _auditor(profile, ontology)
         try:
@@ -171,16 +182,18 @@ def _judged(
     answer_space: Sequence[str] | None,
 ) -> Reward:
     """The reward of a completion to the record of a question."""
-    text = _text(completion)
+    text, cut = _said(completion)
     structured = Structured.of(text)
     if structured is None:
         said: dict[str, Any] = {"response": text}
     else:
         said = {"reasoning": list(structured.reasoning), "conclusion": structured.conclusion}
     record = {**record, **said, "answer_space": list(answer_space) if answer_space else None}
-    trace = make_record(Trace, record)
+    trace = make_record(Trace, record | {"truncated": cut or record["truncated"]})
     audit = auditor.audited(trace)
     verdicts = tuple(claim["verdict"] for claim in audit["claims"])
+    if audit["truncated"]:
+        return Reward(fault="it was cut off, or is empty", audit=audit)
     values = tuple(map(_value, audit["claims"], audit["features"]["claims"]))
     decided = _of(audit["claims"][-1]) if audit["claims"] else None
     outcomes = (
@@ -192,17 +205,14 @@ def _judged(
     return Reward(values, decided if known is None else known, verdicts, fault, audit)
 
 
-def _text(completion: str | Sequence[Mapping[str, Any]]) -> str:
-    """What a model says in a completion: its text, or the assistant's messages of a chat."""
+def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
+    """What a model says in a completion, a text or the assistant's messages of a chat, and whether
+    the last of it was cut off.
+    """
     if isinstance(completion, str):
-        return completion
-    said: list[str] = []
-    for message in completion:
-        content = message.get("content") or ""
-        if message.get("role", "assistant") == "assistant":
-            parts = [content] if isinstance(content, str) else [p.get("text", "") for p in content]
-            said += parts
-    return "\n".join(filter(None, said))
+        return completion, False
+    said = [written(each) for each in completion if role_of(dict(each)) in ("", "assistant")]
+    return "\n".join(each.response for each in said), bool(said) and said[-1].truncated
 
 
 def _of(claim: Mapping[str, Any]) -> float | None:
@@ -249,8 +259,9 @@ def trl_reward(
     Args:
         completions: Texts, or chats.
         scene: The scene of each.
-        columns: `question`, `answer`, `answer_space` and `dataset` of each; `log_extra`, which
-            takes a column for the table of completions, and `log_metric`, which takes a number.
+        columns: `question`, `answer`, `answer_space` and `dataset` of each, and `truncated`,
+            whether it was cut off; `log_extra`, which takes a column for the table of completions,
+            and `log_metric`, which takes a number.
 
     Raises:
         SymboUQError: If there is not one value of a column for each completion.
@@ -292,13 +303,14 @@ def _trl_rewards(
     answer: Sequence[Any] | None = None,
     answer_space: Sequence[Any] | None = None,
     dataset: Sequence[str | None] | None = None,
+    truncated: Sequence[bool] | None = None,
     log_extra: Callable[[str, list[Any]], None] | None = None,
     log_metric: Callable[[str, float], None] | None = None,
     **_columns: Any,
 ) -> list[float | None]:
     columns = {
         "scene": scene, "question": question, "answer": answer, "answer_space": answer_space,
-        "dataset": dataset,
+        "dataset": dataset, "truncated": truncated,
     }  # fmt: skip
     lengths = {name: len(each) for name, each in columns.items() if each is not None}
     if wrong := [f"`{name}` has {n:,}" for name, n in lengths.items() if n != len(completions)]:
@@ -310,8 +322,8 @@ def _trl_rewards(
     rows = zip(completions, *values, strict=False)
     judged = partial(reward, profile=profile, timeout=timeout)
     found = [
-        judged(of, text, asked or "", answer=right, answer_space=space, dataset=name)
-        for text, of, asked, right, space, name in rows
+        judged(of, text, ask or "", answer=a, answer_space=space, dataset=name, truncated=bool(cut))
+        for text, of, ask, a, space, name, cut in rows
     ]
     if log_extra is not None:
         log_extra("verdicts", [" ".join(each.verdicts) or each.fault for each in found])
@@ -339,7 +351,8 @@ def compute_score(
         data_source: Name of the data set, which may choose the profile.
         solution_str: The completion.
         ground_truth: The right answer; None where it is not known.
-        extra_info: `scene`, and `question`, `answer_space` and `profile` where they are known.
+        extra_info: `scene`, and `question`, `answer_space`, `profile` and `truncated`, whether it
+            was cut off, where they are known.
         undecided: What stands for what is unscored: verl takes numbers only.
 
     Raises:
@@ -358,6 +371,7 @@ def compute_score(
         answer_space=given.get("answer_space"),
         dataset=data_source,
         profile=given.get("profile"),
+        truncated=bool(given.get("truncated")),
     )
     parts = {"score": found.total, "outcome": found.outcome, "process": found.process}
     told = {name: undecided if value is None else value for name, value in parts.items()}

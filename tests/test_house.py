@@ -55,7 +55,7 @@ TESTED_ELSEWHERE = {
     "experiments/test_experiment.py": """
         cli/experiment experiments/figures experiments/stages experiments/tables""",
     "io/adapters/test_formats.py": """
-        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/adapters/values
+        io/adapters/base io/adapters/choice io/adapters/fields io/adapters/inputs io/values
         io/adapters/formats/hf io/adapters/formats/symbouq""",
     "io/adapters/formats/test_openai.py": "io/adapters/chat",
     "io/adapters/test_tables.py": "io/adapters/formats/csv io/adapters/limits",
@@ -94,9 +94,13 @@ ACROSS = {
     "integrations/test_hosts.py": "the table of hosts in the documentation",
     "auditing/test_annotated.py": "claims of real traces as readers annotated them",
     "auditing/test_golden.py": "all features of ten traces, by hand",
+    "io/adapters/formats/test_langfuse.py": "a declared format",
+    "io/adapters/formats/test_promptfoo.py": "a declared format",
+    "io/adapters/formats/test_vllm.py": "a declared format, and its tokens",
     "auditing/test_paper.py": "the paper's examples",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",
+    "experiments/benchmarks/test_constructions.py": "constructions whose meaning is known",
     "experiments/benchmarks/test_degraded_table.py": "the cohort and the intervals of a table",
     "experiments/benchmarks/test_layouts.py": "the reference that judges sentences",
     "experiments/benchmarks/test_meanings.py": "sentences whose meaning is known",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import math
 import os
 import pickle
 import threading
@@ -71,7 +72,6 @@ def test_what_claims_are_paid(completion: str, claims: tuple[float | None, ...])
         (RIGHT, "upper-left", 1.0),
         (RIGHT, "left", 0.0),
         ("I do not know.", "upper left", 0.0),
-        ("", "upper left", 0.0),
     ],
 )
 def test_outcomes(completion: str, answer: str | None, outcome: float | None) -> None:
@@ -117,6 +117,76 @@ def test_objects_of_the_contract_and_chats() -> None:
     ]
     assert of(chat) == of(RIGHT)
     assert of([{"role": "assistant", "content": None}]).total is None
+
+
+def test_of_several_answers_any_one_will_do() -> None:
+    assert of(RIGHT, any_of=["left", "upper left"]).outcome == 1
+    assert of(RIGHT, any_of=["upper left", "left"]).outcome == 1
+    assert of(RIGHT, any_of=["left", "right"]).outcome == 0
+    assert of(RIGHT, any_of=["a riddle", "upper left"]).outcome == 1
+    assert of(RIGHT, any_of=[]).outcome == of(RIGHT).outcome
+
+
+THOUGHT = "The lamp is right of the door."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "Answer: upper left", "reasoning_content": THOUGHT},
+        {"content": "Answer: upper left", "reasoning": THOUGHT},
+        {"content": "Answer: upper left", "thinking": THOUGHT},
+        {"content": [{"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "Answer: upper left"}]},
+        {"content": [{"type": "reasoning", "reasoning": THOUGHT}, {"type": "text", "text": "Answer: upper left"}]},
+        {"content": "Answer: upper left", "thinking_blocks": [{"type": "thinking", "thinking": THOUGHT}]},
+        {"content": f"<think>{THOUGHT}</think>Answer: upper left"},
+    ],
+)  # fmt: skip
+def test_reasoning_beside_the_answer_is_audited_and_no_answer(message: dict[str, Any]) -> None:
+    found = of([{"role": "assistant", **message}], answer="upper left")
+    assert (found.claims, found.outcome) == ((0.0, 1.0), 1.0)
+    alone = {name: value for name, value in message.items() if name != "content"}
+    if alone:  # thinking that no answer follows
+        found = of([{"role": "assistant", "content": "", **alone}], answer="right")
+        assert found.outcome != 1
+
+
+@pytest.mark.parametrize("completion", ["", " \n", [], [{"role": "assistant", "content": ""}]])
+def test_an_empty_completion_is_unscored(completion: Any) -> None:
+    found = of(completion, answer="upper left")
+    assert (found.total, found.first_error, found.truncated) == (None, None, True)
+    assert all(math.isnan(value) for value in found.values.values())
+
+
+CUT = "The lamp is upper left of the door. So the lamp is right of"
+
+
+def test_what_was_cut_off_is_unscored() -> None:
+    for found in (
+        of(CUT, truncated=True, answer="upper left"),
+        of(WRONG, truncated=True),
+        of([{"role": "assistant", "content": CUT, "finish_reason": "length"}]),
+        of([{"role": "assistant", "content": CUT, "stop_reason": "max_tokens"}]),
+    ):
+        assert (found.total, found.claims, found.truncated) == (None, (), True)
+        assert found.fault == "it was cut off, or is empty"
+        assert all(math.isnan(value) for value in found.values.values())
+    # The last sentence has no end, and is not judged.
+    cut = of("The lamp is upper left of the door. The lamp is right of the desk", truncated=True)
+    assert cut.audit is not None
+    assert "contradicted" not in [claim["verdict"] for claim in cut.audit["claims"]]
+    assert of(RIGHT).truncated is False
+
+
+def test_trainers_say_what_was_cut_off() -> None:
+    columns: dict[str, list[Any]] = {}
+    found = trl_reward(
+        [RIGHT, RIGHT], scene=[SCENE] * 2, truncated=[False, True], log_extra=columns.__setitem__
+    )
+    assert found == [1.0, None]
+    assert columns["verdicts"] == ["entailed entailed", "it was cut off, or is empty"]
+    told = compute_score("mine", RIGHT, None, {"scene": SCENE, "truncated": True})
+    assert (told["score"], told["scored"]) == (0.5, 0.0)
 
 
 def test_what_cannot_be_audited_is_unscored() -> None:

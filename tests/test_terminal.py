@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from symbouq_cli import run as runs
 from symbouq_cli.main import main
 from symbouq_cli.terminal import Faults, printable
 
@@ -157,3 +159,24 @@ def test_a_fault_of_many_records_is_said_once(capsys: pytest.CaptureFixture[str]
         "t.jsonl: 59 more records, from line 2 to line 60: no label 1",
         "u:1:5: not JSON",
     ]
+
+
+def test_progress_without_a_terminal_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count(0, 20)  # a look at it every 20 s: at the start, and for each trace
+    monkeypatch.setattr(runs, "monotonic", lambda: next(clock))
+    with runs.progress(total=6) as advance:
+        for _ in range(4):
+            advance()
+    assert capsys.readouterr().err.splitlines() == [
+        "2 of 6 traces, 0.1 a second, about 80 s left",
+        "4 of 6 traces, 0.1 a second, about 40 s left",
+    ]
+
+
+def test_the_total_is_that_of_files_with_a_record_a_line(tmp_path: Path) -> None:
+    file = lines(tmp_path / "a.jsonl", {}, {})
+    assert runs._records([str(file), str(file)]) == 4
+    assert runs._records([str(file), "-"]) is None
+    assert runs._records([str(tmp_path / "missing.jsonl")]) is None

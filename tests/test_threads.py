@@ -19,6 +19,7 @@ from symbouq.ontology import library
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading.syntax.pipeline import pipeline
 from symbouq.records import Instance, Trace, make_record
+from symbouq.rewards import reward
 
 THREADS = 6
 TIMES = 4
@@ -86,6 +87,8 @@ def calls(auditor: symbouq.TraceAuditor) -> list[Callable[[], Any]]:
     return [
         *(partial(_audited, scene, claims, more) for scene, claims, more in SCENES),
         lambda: symbouq.relations_between(*between),
+        lambda: symbouq.follow("A is above B.", "Where is A?").add("B is below A."),
+        lambda: reward("A is above B.", "B is below A. Answer: yes").audit,
         lambda: auditor.audit(trace).model_dump(),
         lambda: vars(answer(auditor, question)),
         lambda: explanation_of(auditor, trace).lines,

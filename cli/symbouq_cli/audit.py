@@ -32,7 +32,16 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, allow_dash=True)
 _VERDICTS = ("entailed", "contradicted", "unknown", "not-evaluable")
-_REPEATED = ("profile", "ontology", "pipeline", "form", "maps", "prompt_split", "batch_input")
+_REPEATED = (
+    "profile",
+    "ontology",
+    "pipeline",
+    "form",
+    "maps",
+    "prompt_split",
+    "batch_input",
+    "items",
+)
 """Options that `symbouq explain` needs, too, to find the same."""
 _CHECKS = together(
     option(
@@ -208,6 +217,7 @@ def audit(
         failed = run(sources, out, job, options, keep, table.take, prepare, lose)
     table.show()
     _tell_wrong(table.total(), explaining)
+    _tell_void(table.total(), failed)
     for place, form in ((junit, shown.junit), (sarif, shown.sarif)):
         if place == "-":
             click.echo(form(checks), nl=False)
@@ -219,9 +229,10 @@ def audit(
     lost = {host: each for host, each in sent.items() if each.lost}
     for host, each in lost.items():
         tell(f"{each.lost} of {each.added} {_LOST[host]}")
+    short = gated and checks.fall_short(min_decided)
     if fail_on:
-        tell(checks.message)
-    short = min_decided is not None and checks.fall_short(min_decided)
+        void = "; nothing is decided, which is no pass" if short and min_decided is None else ""
+        tell(checks.message + void)
     if min_decided is not None:
         fault = f"; --min-decided {min_decided:g} does not hold" if short else ""
         tell(checks.decided_message + fault)
@@ -232,6 +243,21 @@ def audit(
     if short or (fail_on and checks.exceed(fail_over)):
         finish(FAILED_CHECKS)
     finish(UNUSABLE if lost else failed > 0)
+
+
+def _tell_void(total: Summary, failed: int) -> None:
+    """Says so where a run gives no verdict at all."""
+    if total.decided:
+        return
+    if not total.traces:
+        tell("No trace was audited" + ("." if failed else ": the input has no records."))
+    elif total.truncated == total.traces:
+        tell("No claim is decided: the output of every trace was cut off or is empty.")
+    else:
+        tell(
+            f"No claim of {total.traces:,} traces is decided. See how one is read: symbouq explain "
+            "FILE:LINE"
+        )
 
 
 def _explaining(options: Mapping[str, Any]) -> list[str] | None:
@@ -310,11 +336,7 @@ _LOST = {
 
 
 def _sending(host: str) -> AuditEvents | Scores:
-    """What sends audits to a host.
-
-    Raises:
-        SymboUQError: If the packages for that are missing.
-    """
+    """What sends audits to a host; an error where its packages are missing."""
     from symbouq.errors import extra
 
     with extra(host):

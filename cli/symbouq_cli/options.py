@@ -138,12 +138,21 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
     return decorate
 
 
+class _Format(click.Choice[str]):
+    """The name of a format, or the file that declares one."""
+
+    def convert(self, value: Any, param: Any, context: Any) -> Any:
+        if str(value).endswith(".toml"):
+            return click.Path(exists=True, dir_okay=False).convert(value, param, context)
+        return super().convert(value, param, context)
+
+
 reading_options = together(
     option(
         "--format",
         "form",
-        type=click.Choice(FORMATS),
-        help="Format of the files.  [default: detected per file]",
+        type=_Format(FORMATS),
+        help="Format of the files, or a .toml file that declares it.  [default: detected per file]",
     ),
     option(
         "--map",
@@ -159,7 +168,13 @@ reading_options = together(
         help="Regular expression that splits a prompt, with the groups (?P<scene>...) and "
         "(?P<question>...).  [default: the last question and the text before it]",
     ),
-    file_option("--batch-input", help="Input file of the OpenAI batch."),
+    file_option("--batch-input", help="Input file of the batch."),
+    option(
+        "--items",
+        metavar="PATH",
+        help="Path to the records in a file that is one JSON object, such as `results.rows`; `*` "
+        "stands for each item of a list.",
+    ),
 )
 """The options that say how trace files are read; `traced` takes them."""
 
@@ -208,5 +223,5 @@ def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ..
     """
     from symbouq.io.adapters.choice import read_options, trace_files
 
-    names = ("form", "maps", "prompt_split", "batch_input")
+    names = ("form", "maps", "prompt_split", "batch_input", "items")
     return trace_files(files, read_options(*(options.pop(name) for name in names)))

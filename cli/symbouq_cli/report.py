@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from rich.table import Table
 
 from symbouq.auditing.compare import Flip, Flips, Kind
 from symbouq.auditing.compare_readings import ReadingComparison
-from symbouq.auditing.explain import SKETCHED, Explanation
+from symbouq.auditing.explain import Explanation
 from symbouq.auditing.summary import Summary
 from symbouq.auditing.verdicts import Verdict
 from symbouq.io.stream import Outcome
@@ -46,7 +47,9 @@ class SummaryTable:
 
     def show(self) -> None:
         """Prints the table to standard error."""
-        counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %")
+        cut = any(summary.truncated for summary in self._files.values())
+        extra = ["truncated"] if cut else []
+        counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %", *extra)
         judged = _columns("Verdicts, % of the parsed claims", "context", *Verdict)
         for name, summary in self._files.items():
             file = _text(Path(name).name)
@@ -56,6 +59,7 @@ class SummaryTable:
                 _percent(summary.feasible, summary.traces),
                 str(summary.claims),
                 _percent(summary.parsed, summary.claims),
+                *([str(summary.truncated)] if cut else []),
             )
             for context, counts in (("assumed", summary.assumed), ("grounded", summary.grounded)):
                 shares = (f"{100 * share:.1f}" for share in summary.shares(counts).values())
@@ -120,27 +124,10 @@ def _text(text: str) -> str:
 def show_explanation(explanation: Explanation) -> None:
     """Prints one trace's explanation to standard output."""
     console = Console(highlight=False, soft_wrap=True, emoji=False)
-    console.print(f"[bold]{_text(explanation.title)}[/bold]")
-    for line in explanation.scene:
-        console.print(_text(line))
-    if explanation.reading:
-        console.print()
-    for line in explanation.reading:
-        console.print(_text(line))
-    for claim in explanation.claims:
-        colour = _COLOURS[Verdict(claim.verdict)]
-        console.print(
-            f"\n[bold]{claim.index}.[/bold] {_text(claim.text)}\n"
-            f"   [{colour}]{claim.verdict}[/{colour}]{_text(claim.notes)}\n"
-            f"   {_text(claim.message)}"
-        )
-    console.print()
-    for line in explanation.profile:
-        console.print(_text(line))
-    if explanation.sketch:
-        console.print(f"\n{SKETCHED}")
-        for line in explanation.sketch:
-            console.print(_text(line))
+    verdict = re.compile(rf"^   ({'|'.join(Verdict)})\b")
+    for line in explanation.lines:
+        coloured = verdict.sub(lambda v: f"   [{_COLOURS[Verdict(v[1])]}]{v[1]}[/]", _text(line))
+        console.print(f"[bold]{coloured}[/bold]" if line == explanation.title else coloured)
 
 
 def show_readings(names: tuple[str, str], read: ReadingComparison, examples: int) -> None:

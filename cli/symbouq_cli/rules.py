@@ -185,8 +185,8 @@ def _show(outcome: Any, quiet: bool) -> None:
             say(f"      line {miss.line}: {miss.message}")
     elif not quiet:
         say(f"{'todo' if outcome.todo else 'ok':<4}  {spec.name}")
-    for miss in outcome.mended:
-        say(f"      line {miss.line}: {miss.message}")
+    for note in outcome.notes:
+        say(f"note  {spec.file}:{note.line}: {note.message}")
 
 
 @rules.command()

@@ -13,10 +13,11 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import click
-from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn
+from rich.progress import BarColumn, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from symbouq.io import stream as builtin
 from symbouq.io.adapters.inputs import TraceFile
@@ -24,6 +25,9 @@ from symbouq.io.output import part_of, record_output
 from symbouq.io.storage import located
 from symbouq.io.stream import Job, Outcome
 from symbouq_cli.terminal import Faults, bar, tell
+
+SECONDS = 30
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 def run(
@@ -67,7 +71,7 @@ def run(
     failed = 0
     with (
         record_output(out) as stream,
-        progress(shown=prepare is builtin.as_it_is) as advance,
+        progress(prepare is builtin.as_it_is, _records(files)) as advance,
         closing(process(files, job, options["jobs"])) as outcomes,
         Faults() as faults,
     ):
@@ -197,21 +201,41 @@ def _state(place: Path | int) -> os.stat_result:
     return place.stat() if isinstance(place, Path) else os.fstat(place)
 
 
+def _records(files: Sequence[str]) -> int | None:
+    """How many records some files have, where that is quickly told: in JSON Lines, one a line."""
+    total = 0
+    for file in files:
+        if not file.endswith((".jsonl", ".ndjson")) or not Path(file).is_file():
+            return None
+        with Path(file).open("rb") as stream:
+            total += sum(1 for line in stream if line.strip())
+    return total
+
+
 @contextmanager
-def progress(shown: bool = True) -> Iterator[Callable[..., None]]:
-    """A counter on a terminal, nothing elsewhere; it takes by how many it goes on, or one.
+def progress(shown: bool = True, total: int | None = None) -> Iterator[Callable[..., None]]:
+    """A bar on a terminal, elsewhere a line every `SECONDS`; takes by how many it goes on, or one.
 
     Args:
         shown: Whether it is shown; a terminal has one at a time.
+        total: How many there are, if that is known.
     """
-    columns = "{task.completed} traces", BarColumn(), "{task.fields[rate]}"
-    with bar(SpinnerColumn(), *columns, TimeElapsedColumn(), shown=shown) as progress:
-        task = progress.add_task("", total=None, rate="")
+    of = "" if total is None else f" of {total}"
+    columns = f"{{task.completed}}{of} traces", BarColumn(), "{task.fields[rate]}"
+    times = TimeElapsedColumn(), TimeRemainingColumn()
+    with bar(SpinnerColumn(), *columns, *times, shown=shown) as progress:
+        task = progress.add_task("", total=total, rate="")
+        begun = said = monotonic()
 
         def advance(count: int = 1) -> None:
+            nonlocal said
             progress.advance(task, count)
-            speed = progress.tasks[0].speed
-            if speed:
-                progress.update(task, rate=f"{speed:.0f}/s")
+            now, done = monotonic(), int(progress.tasks[0].completed)
+            rate = done / max(now - begun, 0.001)
+            progress.update(task, rate=f"{rate:.0f}/s")
+            if shown and progress.disable and now - said >= SECONDS:
+                said = now
+                left = "" if total is None else f", about {(total - done) / rate:.0f} s left"
+                tell(f"{done}{of} traces, {rate:.1f} a second{left}")
 
         yield advance

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from symbouq_cli.options import (
     reading_options,
     traced,
 )
+from symbouq_cli.terminal import tell_faults
 
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _FORMATS = ("geojson", "wkt", "coco", "visual-genome", "gqa", "boxes", "kitti")
@@ -109,15 +111,23 @@ def import_scenes(
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
-    from symbouq.errors import extra
+    from symbouq.errors import RecordError, extra
     from symbouq.io.output import write_records
 
     with extra("geo"):
         from symbouq.integrations import geometry
-    found = geometry.scenes(file, form, tolerance, about)
-    write_records(
-        out, ({"id": n, "scene": scene, "profile": geometry.PROFILE} for n, scene in found)
-    )
+    faults: list[RecordError] = []
+
+    def records() -> Iterator[dict[str, Any]]:
+        for found in geometry.scenes(file, form, tolerance, about):
+            if isinstance(found, RecordError):
+                faults.append(found)
+            else:
+                yield found
+
+    write_records(out, records())
+    tell_faults(faults)
+    finish(bool(faults))
 
 
 def _steps(

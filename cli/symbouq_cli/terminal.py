@@ -45,32 +45,32 @@ class Faults:
     """
 
     def __init__(self) -> None:
-        self._again: dict[tuple[str, str], list[str]] = {}
-        self._first: dict[tuple[str, str], str] = {}
+        self._lines: dict[tuple[str, str], list[str]] = {}
+        self._messages: dict[tuple[str, str], str] = {}
 
     def add(self, fault: object) -> None:
         """Takes a fault, `FILE:LINE: MESSAGE`."""
         placed = _PLACED.fullmatch(str(fault))
         file, line, message = placed.groups() if placed else ("", "", str(fault))
         kind = file, _OWN.sub("", message)
-        if kind in self._first and placed:
-            self._again.setdefault(kind, []).append(line)
-        else:
-            self._first[kind] = message
+        lines = self._lines.setdefault(kind, [])
+        lines.append(line)
+        if len(lines) == 1 or not placed:
+            self._messages[kind] = message
             tell(fault)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        for kind, lines in self._again.items():
-            file, message = kind[0], self._first[kind]
-            if len(lines) < _FEW:
-                for line in lines:
-                    tell(f"{file}:{line}: {message}")
-            else:
+    def __exit__(self, *_exit: object) -> None:
+        for (file, kind), (_first, *lines) in self._lines.items():
+            message = self._messages[file, kind]
+            if len(lines) >= _FEW:
                 where = f"from line {lines[0]} to line {lines[-1]}"
                 tell(f"{file}: {len(lines)} more records, {where}: {message}")
+            else:
+                for line in filter(None, lines):
+                    tell(f"{file}:{line}: {message}")
 
 
 def tell_faults(faults: Iterable[object]) -> None:

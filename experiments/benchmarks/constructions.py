@@ -2,14 +2,14 @@
 
     python experiments/benchmarks/constructions.py > docs/rules/constructions.md
 
-Each sentence is a construction of `constructions.toml` with a relation and words. Two claims about it
-are audited under the profile `everyday`: one that it entails and one that it contradicts. It is read
-where both verdicts are so, misread where one verdict is the opposite, and else left open. What denies
-a relation swaps the two claims, as far as they are each other's denials; what leaves it open decides
-neither.
+Each sentence is a construction of `constructions.toml` with a relation and words. Two claims about
+it are audited under the profile `everyday`: one that it entails and one that it contradicts. It is
+read where both verdicts are so, misread where a verdict is the opposite, and else left open. Of a
+sentence that denies the relation, the first claim has to be contradicted; of one that leaves it
+open, neither may be decided.
 
-Half of the words are for looking at: `--show` prints their sentences that are not read. Of the other
-half only the totals count.
+Half of the words are there to be looked at: `--show` prints their sentences that are not read. Of
+the other half only totals count.
 """
 
 from __future__ import annotations
@@ -32,10 +32,18 @@ DATA: dict[str, Any] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 READ, OPEN, MISREAD = "read", "left open", "misread"
-DRAWS = 1
-"""Sentences of a construction and a relation, with each half of the words."""
 AT_ONCE = 64
-_VERBS = ("v", "vp", "vg", "vt")
+"""Sentences that are parsed together."""
+_DETERMINATE = ("entailed", "contradicted")
+_HEAD = """# Constructions
+
+Which constructions of English the reader reads, for which relations, under the profile `everyday`.
+Made by `python experiments/benchmarks/constructions.py`, which composes every sentence of a
+construction, a relation and words, so that its meaning is known. A cell counts the sentences read,
+of two with different words. An exclamation mark stands for a sentence that is misread, an empty
+cell for a construction that English does not have with the relation. `no:` marks constructions that
+deny the relation, `open:` those that leave it open.
+"""
 
 
 @dataclass(frozen=True)
@@ -43,11 +51,10 @@ class Sentence:
     """A sentence whose meaning is known.
 
     Attributes:
-        construction: Its construction; `no: ` before it where it denies, `open: ` where it leaves
-            open.
+        construction: Its construction, with its mark.
         relation: Its relation.
         text: The sentence.
-        claims: What a sentence that asserts entails, and what it contradicts.
+        claims: What it entails and what it contradicts, if it asserts the relation.
         held: Whether it has words of the second half.
     """
 
@@ -58,153 +65,146 @@ class Sentence:
     held: bool
 
     @property
-    def outcome(self) -> tuple[str, ...]:
-        """The verdicts that its claims should have."""
+    def verdicts(self) -> tuple[str, ...]:
+        """The verdicts that its claims should have, of one that denies only the first."""
         if self.construction.startswith("open: "):
             return "unknown", "unknown"
-        if self.construction.startswith("no: "):
-            return ("contradicted",)
-        return "entailed", "contradicted"
+        return ("contradicted",) if self.construction.startswith("no: ") else _DETERMINATE
 
 
-def half(words: Sequence[Any], held: bool) -> Sequence[Any]:
-    """Every second word of a list."""
-    return words[held::2]
+def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
+    """A sentence with words drawn for it, the same at every call."""
+    chance = random.Random(f"{construction} {name} {held}")
+    relation = DATA["relations"][name]
 
+    def words(kind: str) -> list[Any]:
+        return list(DATA["words"][kind][held::2])
 
-def filled(text: str, slots: dict[str, str]) -> str:
-    """A text with its slots filled in and capitals where sentences begin."""
-    text = text.format(**slots)
-    return re.sub(r"(^|[.?!] )([a-z])", lambda found: found[1] + found[2].upper(), text)
-
-
-def drawn(construction: str, text: str, name: str, chance: random.Random, held: bool) -> Sentence:
-    """A sentence with words drawn for it."""
-    relation, words = DATA["relations"][name], DATA["words"]
-    grounds = half(words[relation.get("ground", "grounds")], held)
-    figures = [n for n in half(words[relation.get("figure", "figures")], held)]
-    number = relation.get("grounds", 1)
-    ground = chance.sample(list(grounds), number)
-    x, w = chance.sample([n for n in figures if n not in ground], 2)
-    first, last = f"the {ground[0]}", f"the {ground[-1]}"
-    slots = {
-        "x": f"the {x}",
-        "w": f"the {w}",
-        "xn": x,
-        "a": f"{'an' if x[0] in 'aeiou' else 'a'} {x}",
-    }
-    slots |= {"y": f"{first} and {last}" if number > 1 else first, "y1": first, "y2": last}
-    slots |= dict(zip(_VERBS, chance.choice(half(words["postures"], held)), strict=True))
-    slots |= {
-        "p": chance.choice(half(words["participles"], held)),
-        "b": chance.choice(half(words["puttings"], held)),
-    }
+    grounds = chance.sample(words(relation.get("ground", "grounds")), relation.get("grounds", 1))
+    figures = [n for n in words(relation.get("figure", "figures")) if n not in grounds]
+    x, w = chance.sample(figures, 2)
+    slots = {"xn": x, "a": f"{'an' if x[0] in 'aeiou' else 'a'} {x}", "x": f"the {x}"}
+    slots |= {"w": f"the {w}", "y": " and ".join(f"the {n}" for n in grounds)}
+    slots |= {"y1": f"the {grounds[0]}", "y2": f"the {grounds[-1]}"}
+    slots |= dict(zip(("v", "vp", "vg", "vt"), chance.choice(words("postures")), strict=True))
+    slots |= {"p": chance.choice(words("participles")), "b": chance.choice(words("puttings"))}
     slots["r"] = chance.choice(relation["r"])
     claims = filled(relation["true"], slots), filled(relation["false"], slots)
     return Sentence(construction, name, filled(text, slots), claims, held)
 
 
-def suits(construction: str, text: str, name: str) -> bool:
+def filled(text: str, slots: dict[str, str]) -> str:
+    """A text with its slots filled in and capitals where sentences begin."""
+    text = text.format(**slots)
+    return re.sub(r"(^|[.?] )([a-z])", lambda found: found[1] + found[2].upper(), text)
+
+
+def suits(text: str, name: str) -> bool:
     """Whether English has a construction with a relation."""
     relation = DATA["relations"][name]
-    if relation.get("grounds", 1) > 1:  # "it" and "has" are of one thing
+    if relation.get("grounds", 1) > 1:  # "it" is one thing
         return " it" not in text.split("{r}")[-1] and not text.startswith("{y}")
-    if "verb" in relation:  # areas neither stand nor are they put
+    if "verb" in relation:  # areas neither stand somewhere nor are they put there
         return not re.search(r"\{(v|vp|vg|vt|p|b)\}", text) and "{r} {y} " not in text
     return True
 
 
 def sentences() -> Iterator[Sentence]:
-    """The sentences of the table, the same at every call."""
+    """The sentences of the table."""
     for name, relation in DATA["relations"].items():
         shapes = DATA["constructions"] | (DATA["verbal"] if "verb" in relation else {})
         for construction, text in shapes.items():
-            if suits(construction, text, name):
-                chance = random.Random(f"{construction} {name}")
-                for held in (False, True):
-                    for _ in range(DRAWS):
-                        yield drawn(construction, text, name, chance, held)
+            if suits(text, name):
+                yield drawn(construction, text, name, held=False)
+                yield drawn(construction, text, name, held=True)
 
 
 def fronted() -> Iterator[Sentence]:
-    """60 verbs that open a sentence, with 10 relations each."""
-    verbs = DATA["fronted"]
-    for verb in (*verbs["participles"], *verbs["gerunds"]):
-        for name in verbs["prepositions"]:
-            text = f"{verb} {{r}} {{y}} is {{a}}."
-            yield drawn(verb, text, name, random.Random(f"{verb} {name}"), False)
+    """60 verbs that open a sentence before a place, with 10 relations each."""
+    given = DATA["fronted"]
+    for n, verb in enumerate((*given["participles"], *given["gerunds"])):
+        for name in given["relations"]:
+            yield drawn(verb, f"{verb} {{r}} {{y}} is {{a}}.", name, held=bool(n % 2))
 
 
 def outcomes(given: Sequence[Sentence]) -> list[str]:
     """How each sentence is read."""
     auditor = TraceAuditor(profile="everyday")
+    blank = {"dataset": "", "question": "", "conclusion": ""}
     traces = [
-        Trace(
-            id=str(n),
-            dataset="",
-            scene=[s.text],
-            question="",
-            reasoning=list(s.claims),
-            conclusion="",
-        )
+        Trace(id=str(n), scene=[s.text], reasoning=list(s.claims), **blank)
         for n, s in enumerate(given)
     ]
     found = []
-    for start in range(0, len(traces), AT_ONCE):
-        auditor.ahead(traces[start : start + AT_ONCE])
-        for sentence, trace in zip(given[start:], traces[start : start + AT_ONCE]):
-            verdicts = [c["grounded_verdict"] for c in auditor.audited(trace)["claims"]]
-            found.append(_outcome(sentence.outcome, verdicts))
+    for n, (sentence, trace) in enumerate(zip(given, traces, strict=True)):
+        if n % AT_ONCE == 0:
+            auditor.ahead(traces[n : n + AT_ONCE])
+        verdicts = [claim["grounded_verdict"] for claim in auditor.audited(trace)["claims"]]
+        found.append(outcome(sentence.verdicts, verdicts))
     return found
 
 
-def _outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
-    pairs = list(zip(wanted, verdicts))
+def outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
+    """How a sentence is read, by the verdicts on its claims; further claims do not count."""
+    pairs = list(zip(wanted, verdicts, strict=False))
     if all(w == v for w, v in pairs):
         return READ
-    wrong = any(v in ("entailed", "contradicted") and v != w for w, v in pairs)
-    return MISREAD if wrong else OPEN
+    return MISREAD if any(v in _DETERMINATE and v != w for w, v in pairs) else OPEN
 
 
-def table(given: Sequence[Sentence], found: Sequence[str]) -> str:
-    """Sentences read, of those with each construction and relation, as Markdown."""
+def table(rows: Sequence[str], given: Sequence[Sentence], found: Sequence[str]) -> str:
+    """How many sentences of each row and relation are read, as Markdown."""
     cells: dict[tuple[str, str], Counter[str]] = {}
-    for sentence, outcome in zip(given, found, strict=True):
-        cells.setdefault((sentence.construction, sentence.relation), Counter())[outcome] += 1
+    for sentence, result in zip(given, found, strict=True):
+        cells.setdefault((sentence.construction, sentence.relation), Counter())[result] += 1
     relations = list(DATA["relations"])
-    lines = [
-        "| construction | " + " | ".join(relations) + " |",
-        "|---" * (len(relations) + 1) + "|",
-    ]
-    for construction in DATA["constructions"] | DATA["verbal"]:
-        row = [_cell(cells.get((construction, relation))) for relation in relations]
-        lines.append(f"| {construction} | " + " | ".join(row) + " |")
+    lines = [" | ".join(("| construction", *relations)) + " |", "|---" * (len(relations) + 1) + "|"]
+    for row in rows:
+        counts = (cells.get((row, relation), Counter()) for relation in relations)
+        shown = (f"{c[READ]}/{c.total()}{'!' * c[MISREAD]}" if c else "" for c in counts)
+        lines.append(" | ".join((f"| {row}", *shown)) + " |")
     return "\n".join(lines)
 
 
-def _cell(counts: Counter[str] | None) -> str:
-    if counts is None:
-        return ""
-    return f"{counts[READ]}/{counts.total()}" + "!" * counts[MISREAD]
+def totals(given: Sequence[Sentence], found: Sequence[str]) -> str:
+    """How many sentences with words of each half are read, and misread, in words."""
+    parts = []
+    for held, name in ((False, "of the words looked at"), (True, "of the words held back")):
+        counts = Counter(o for s, o in zip(given, found, strict=True) if s.held is held)
+        read = f"{counts[READ]} of {counts.total()} read, {counts[MISREAD]} misread"
+        parts.append(f"{name}, {read}")
+    return "Sentences " + "; ".join(parts) + "."
+
+
+def page(given: Sequence[Sentence], found: Sequence[str]) -> str:
+    """The page of the documentation."""
+    verbs = {verb for kind in ("participles", "gerunds") for verb in DATA["fronted"][kind]}
+    pairs = list(zip(given, found, strict=True))
+    shapes = [pair for pair in pairs if pair[0].construction not in verbs]
+    places = [pair for pair in pairs if pair[0].construction in verbs]
+    missed = Counter(s.construction for s, o in places if o != READ)
+    names = ", ".join(f"{verb} ({n})" for verb, n in sorted(missed.items())) or "none"
+    rows = [*DATA["constructions"], *DATA["verbal"]]
+    parts = [_HEAD, totals(*zip(*shapes, strict=True)), "", table(rows, *zip(*shapes, strict=True))]
+    parts += ["", "## Sixty verbs before a place", ""]
+    parts += ['"Perched on the oven is a globe": 40 participles and 20 forms in -ing, with ten']
+    parts += ["relations each.", "", totals(*zip(*places, strict=True))]
+    parts += [f"Not read, by verb: {names}."]
+    return "\n".join(parts)
 
 
 @click.command()
-@click.option(
-    "--show", is_flag=True, help="Print the sentences of the first half that are not read."
-)
+@click.option("--show", is_flag=True, help="Print sentences of the first half that are not read.")
 @click.option("--only", default="", help="Only constructions with this text in their name.")
 def main(show: bool, only: str) -> None:
-    """Print the table."""
-    given = [s for s in [*sentences(), *fronted()] if only in s.construction]
+    """Print the page."""
+    given = [s for s in (*sentences(), *fronted()) if only in s.construction]
     found = outcomes(given)
-    if show:
-        for sentence, outcome in zip(given, found, strict=True):
-            if outcome != READ and not sentence.held:
-                click.echo(
-                    f"{outcome}\t{sentence.construction}\t{sentence.relation}\t{sentence.text}"
-                )
-        return
-    click.echo(table(given, found))
+    if not show:
+        click.echo(page(given, found))
+    for s, result in zip(given, found, strict=True):
+        if show and result != READ and not s.held:
+            click.echo(f"{result}\t{s.construction}\t{s.relation}\t{s.text}")
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ class TraceAuditor:
         else:
             parsed, result = coherent(ontology, parsed, partial(decided, ontology))
         try:
-            if not self._strict:
+            if not (self._strict or trace.truncated):
                 with reading("the answer", trace.conclusion or trace.response or ""):
                     parsed, result = judge_answer(ontology, trace, parsed, result)
         except LimitError:  # what was decided stands
@@ -202,8 +202,16 @@ class TraceAuditor:
             },
             "reader": parser.pipeline_of(trace),
         }
+        unscored: dict[str, Any] = {"truncated": trace.truncated}
+        if trace.truncated:
+            unscored["constraint_rule"] = None
         return {
-            context: {**head, "context": context, **describe(extended, measured, result, context)}
+            context: {
+                **head,
+                "context": context,
+                **describe(extended, measured, result, context),
+                **unscored,
+            }
             for context in contexts
         }
 

@@ -74,8 +74,8 @@ class Explanation:
 
     @property
     def lines(self) -> list[str]:
-        """All of it but how sentences are read, in order."""
-        told = [self.title, *self.scene]
+        """All of it, in order."""
+        told = [self.title, *self.scene, *(("", *self.reading) if self.reading else ())]
         for claim in self.claims:
             told += ["", f"{claim.index}. {claim.text}", f"   {claim.verdict}{claim.notes}"]
             told += [f"   {claim.message}"]
@@ -161,7 +161,9 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
         ],
         profile=[
             *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
-            f"constraint_rule: {record['constraint_rule']:.3g}",
+            "truncated: no answer and no score"
+            if record["truncated"]
+            else f"constraint_rule: {record['constraint_rule']:.3g}",
         ],
         sketch=sketch(auditor, trace),
         reading=[line for each in derivations for line in _reading_lines(each)],
@@ -241,14 +243,11 @@ class _Unread:
 
     def of(self, claim: Claim) -> str:
         """What of a claim is not read, and why; empty where all is."""
-        stated = claim.relations and claim.stance == ASSERTED
-        if not claim.text or (stated and not claim.rest):
+        if not claim.text or (claim.relations and not claim.rest):
             return ""
         kind, words = claim.reason, claim.rest
         if claim.stance != ASSERTED:
-            kind = f"uncertain, {claim.stance}" if claim.relations else claim.stance
-            spans = (slice(*s.span) for s in claim.relations)
-            words = tuple(dict.fromkeys(claim.text[span] for span in spans)) or words
+            kind = "in-part" if claim.relations else claim.stance
         elif kind in ("", "unread") and (foreign := self._foreign.findall(claim.text)):
             kind, words = "not-in-profile", tuple(dict.fromkeys(foreign))
         elif kind in ("", "unread") and words and self._denies(claim.text):
@@ -265,7 +264,11 @@ class _Unread:
         """What of a sentence of the scene is not read, as if it was claimed."""
         record = self._trace.model_dump(include={"id", "dataset", "profile"})
         trace = Trace(**record, scene=[sentence], reasoning=[sentence], conclusion="")
-        return self.of(self._parser.parse(trace).claims[0])
+        claim = self._parser.parse(trace).claims[0]
+        if claim.relations and claim.stance != ASSERTED:
+            spans = dict.fromkeys(claim.text[slice(*s.span)] for s in claim.relations)
+            return f"uncertain, {claim.stance}: {', '.join(map(repr, spans))}"
+        return self.of(claim)
 
 
 def _claim(claim: dict[str, Any], unread: str) -> ExplainedClaim:
@@ -281,9 +284,8 @@ def _claim(claim: dict[str, Any], unread: str) -> ExplainedClaim:
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
         notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
-    message = " ".join(
-        filter(None, (claim["message"], unread and f"{unread[0].upper()}{unread[1:]}."))
-    )
+    more = f" {unread[0].upper()}{unread[1:]}." if unread else ""
+    message = claim["message"] + more
     return ExplainedClaim(claim["index"], claim_text(claim), claim["verdict"], notes, message)
 
 

@@ -30,14 +30,14 @@ class Point:
         summary: Its counts.
         shares: The Determinacy Profile, by name.
         first: Number of the claim that first makes the context infeasible; 0 for none.
-        score: Constraint-Rule.
+        score: Constraint-Rule; None of a trace that was cut off.
         label: Whether the answer is right, where that is known.
     """
 
     summary: Summary
     shares: dict[str, float]
     first: int
-    score: float
+    score: float | None
     label: bool | None
 
     @classmethod
@@ -81,10 +81,12 @@ class Overview:
         self.summary.add(point.summary)
         for name, bins in self.histograms.items():
             bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
-        for name, value in {**point.shares, "constraint_rule": point.score}.items():
-            self.sums[name] += value
         if point.summary.feasible:
             self.conflicts[point.first] += 1
+        if point.score is None:
+            return
+        for name, value in {**point.shares, "constraint_rule": point.score}.items():
+            self.sums[name] += value
         if point.label is not None:
             self.scores.append(point.score)
             self.labels.append(point.label)
@@ -92,6 +94,7 @@ class Overview:
     def as_json(self) -> dict[str, Any]:
         """The figures as a JSON object; `reliability` is None without labels."""
         found = self.summary
+        scored = found.traces - found.truncated
         return {
             "traces": found.traces,
             "feasible": found.feasible,
@@ -100,7 +103,8 @@ class Overview:
             "assumed": dict(found.assumed),
             "grounded": dict(found.grounded),
             "histograms": self.histograms,
-            "means": {name: total / (found.traces or 1) for name, total in self.sums.items()},
+            "truncated": found.truncated,
+            "means": {name: total / (scored or 1) for name, total in self.sums.items()},
             "conflicts": sorted(self.conflicts.items()),
             "reliability": self.reliability(),
         }

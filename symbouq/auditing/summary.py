@@ -76,6 +76,7 @@ class Summary:
         grounded: Parsed claims by verdict under the grounded context.
         stated: Profile and relation, "nine-way overlap", to how many scenes in words, of no data
             set, state it: words may have another sense in the texts of a data set.
+        truncated: How many traces were cut off, or are empty.
         contradicted: How many traces have a contradicted claim.
         wrong: The first of these.
         undecided: The first traces in words that have undecided claims.
@@ -89,6 +90,7 @@ class Summary:
     assumed: Counter[str] = field(default_factory=Counter)
     grounded: Counter[str] = field(default_factory=Counter)
     stated: Counter[str] = field(default_factory=Counter)
+    truncated: int = 0
     contradicted: int = 0
     wrong: list[Wrong] = field(default_factory=list)
     undecided: list[Undecided] = field(default_factory=list)
@@ -113,6 +115,7 @@ class Summary:
             assumed=Counter(claim["verdict"] for claim in parsed),
             grounded=Counter(claim["grounded_verdict"] for claim in parsed),
             stated=_stated(audit, trace),
+            truncated=int(audit.get("truncated", False)),
             contradicted=len(wrong),
             wrong=wrong,
             undecided=_undecided(audit, trace) if trace is not None and keep else [],
@@ -144,6 +147,7 @@ class Summary:
         self.assumed += other.assumed
         self.grounded += other.grounded
         self.stated += other.stated
+        self.truncated += other.truncated
         self.contradicted += other.contradicted
         self.wrong = (self.wrong + other.wrong)[:NAMED]
         self.undecided = (self.undecided + other.undecided)[:SAMPLED]

@@ -7,8 +7,10 @@ is here.
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -31,6 +33,7 @@ from symbouq.ontology.source import (
     atoms_in,
     data_folder,
     lp_files,
+    rule_statements,
     signature,
 )
 from symbouq.ontology.tables import Ontology
@@ -86,10 +89,14 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
     """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
+    mends: dict[_Fault, str] = {}
     profiles = [profile for (profile,) in source.rows["profile", 1]]
     # What could not be read would be missed everywhere else: that is to be mended first.
     if not errors:
-        for finder in (_repeated, _without_reason, _taken_for_helpers, _narrowed):
+        for finder in (
+            *(_repeated, _replaced, _unmatched, _without_reason, _without_clash),
+            *(_taken_for_helpers, _narrowed),
+        ):
             profiles_of |= dict.fromkeys(finder(source), profiles)
         contradictions = _Contradictions(source)
         for profile in profiles:
@@ -111,9 +118,16 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
     for fatal in [error for error in errors if error.file in source.own] or errors:
         place = Place(fatal.file or name, fatal.line or 1)
         profiles_of[fatal.code, place, fatal.message] = profiles
+        mends[fatal.code, place, fatal.message] = fatal.mend
     return sorted(
-        Finding(*place, code, table[code].severity, message + _in(some, profiles), table[code].mend)
-        for (code, place, message), some in profiles_of.items()
+        Finding(
+            *fault[1],
+            fault[0],
+            table[fault[0]].severity,
+            fault[2] + _in(some, profiles),
+            mends.get(fault) or table[fault[0]].mend,
+        )
+        for fault, some in profiles_of.items()
     )
 
 
@@ -136,16 +150,59 @@ def _repeated(source: Source) -> Iterator[_Fault]:
         yield "stated-twice", place, f"{fact} is stated at {first.file}:{first.line} already"
 
 
+def _replaced(source: Source) -> Iterator[_Fault]:
+    """Relations of the built-in ontology that the author declares anew."""
+    for fact, place in source.facts.items():
+        if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
+            message = (
+                f"{fact} declares {fact.arguments[0]} anew: {count} facts of the built-in ontology "
+                "about it are set aside, its phrases, axioms and wordings among them"
+            )
+            yield "replaces-builtin", place, message
+
+
+def _unmatched(source: Source) -> Iterator[_Fault]:
+    """Phrases that no sentence can have: where one ends, another begins."""
+    for fact, place in source.facts.items():
+        if fact.name in ("phrase", "phrase_of") and place.file in source.own:
+            text = fact.arguments[-1].string
+            plain_text = " ".join(re.sub(r"[.!?:;]+(?=\s|$)", " ", text).split())
+            if plain_text != text and not _ABBREVIATED.search(text):
+                message = f'no sentence can have the phrase "{text}": write "{plain_text}"'
+                yield "unmatched-phrase", place, message
+
+
+_ABBREVIATED = re.compile(r"\w\.\w\.\s")
+"""An abbreviation, whose full stop ends no sentence: "e.g. by"."""
+
+
+def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
+    """The names of the clashes that rules derive."""
+    for rule in rules:
+        for term in atoms_in([rule.head]) if rule.ast_type is ast.ASTType.Rule else ():
+            if signature(term) == ("clash", 3):
+                code = term.arguments[0]
+                yield code.name if code.ast_type is ast.ASTType.Function else str(code)
+
+
+def _without_clash(source: Source) -> Iterator[_Fault]:
+    """Reasons of clashes that no rule derives."""
+    built_in = _clashes(rule_statements("closure"))
+    known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
+    for fact, place in source.facts.items():
+        if fact.name == "reason" and place.file in source.own:
+            name = str(fact.arguments[0])
+            if name not in known:
+                near = difflib.get_close_matches(name, known, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                yield "reason-without-clash", place, f"no rule derives the clash {name}{hint}"
+
+
 def _without_reason(source: Source) -> Iterator[_Fault]:
     """Clashes that a rule derives and no reason/2 explains."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
-        for term in atoms_in([rule.statement.head]):
-            if signature(term) != ("clash", 3):
-                continue
-            code = term.arguments[0]
-            named = code.ast_type is ast.ASTType.Function
-            name = code.name if named else str(code)
+        for name in _clashes([rule.statement]):
             if name not in explained:
                 yield "clash-without-reason", rule.place, f"no reason/2 explains the clash {name}"
 

@@ -39,7 +39,8 @@ class Outcome:
         spec: The test.
         misses: Expectations that failed.
         todo: Known misses that still fail.
-        mended: Known misses that do not fail any more.
+        notes: What is odd and fails nothing: a known miss that comes out, a scene of which
+            nothing is read, a test that expects nothing.
         seconds: How long it took.
         messages: The audit's messages, one a claim.
     """
@@ -47,7 +48,7 @@ class Outcome:
     spec: Spec
     misses: list[Miss] = field(default_factory=list)
     todo: list[Miss] = field(default_factory=list)
-    mended: list[Miss] = field(default_factory=list)
+    notes: list[Miss] = field(default_factory=list)
     seconds: float = 0.0
     messages: list[str] = field(default_factory=list)
 
@@ -98,9 +99,16 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
             missed = outcome.todo if expected.todo else outcome.misses
             missed.append(Miss(expected.line, message))
         elif expected.todo:
-            outcome.mended.append(Miss(expected.line, "comes out: take `todo` away"))
+            outcome.notes.append(Miss(expected.line, "comes out: take `todo` away"))
     of_all = [_answer_miss(spec, auditor, trace), _clash_miss(spec, record)]
     outcome.misses += [Miss(spec.line, message) for message in of_all if message is not None]
+    eventful = auditor.parser_for(trace).ontology.eventful
+    if spec.in_words and spec.scene and not (eventful or record["scene"]["relations"]):
+        told = "; ".join(record["faults"]) or "it states no relation of the profile"
+        outcome.notes.append(Miss(spec.line, f"nothing is read of the scene: {told}"))
+    if not spec.expects:
+        told = "expects nothing: give it `claims:`, `steps:`, `pairs:`, `reads:` or `answer:`"
+        outcome.notes.append(Miss(spec.line, told))
     outcome.messages = [claim["message"] for claim in record["claims"]]
 
 
@@ -124,7 +132,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
             miss = Miss(sentence.line, f"{sentence.text}: expected {wants}, read {listing}")
             (outcome.todo if sentence.todo else outcome.misses).append(miss)
         elif sentence.todo:
-            outcome.mended.append(Miss(sentence.line, "comes out: take `todo` away"))
+            outcome.notes.append(Miss(sentence.line, "comes out: take `todo` away"))
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from symbouq.errors import extra
 from symbouq.experiments.composition import METHOD
 from symbouq.experiments.results import CellResults, Results
 from symbouq.metrics import SEPARATION_BINS, calibration_bins, risk_coverage, separation_by_bin
+from symbouq.report.notebook import new_figure, plot_reliability, styled
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,6 +26,7 @@ COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq"
 """Methods of the risk-coverage curves and the reliability diagrams, those of them that ran."""
 
 
+@styled
 def separation(results: Results) -> Figure:
     """Constraint-score separation over within-dataset bins of determinacy and of parse coverage
     (figure analysis, left), over traces with a parsed claim: Somers' D of Constraint-Rule in
@@ -38,17 +40,43 @@ def separation(results: Results) -> Figure:
         for column, label, style in ((2, "determinacy", "o-"), (3, "parse coverage", "s--")):
             if not len(rows):
                 continue
-            bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
-            heights = [np.nan if x.separation is None else x.separation for x in bins]
-            axes.plot(range(1, len(bins) + 1), heights, style, label=label)
+            heights = _heights(rows, names, column)
+            low, high = _interval(rows, names, column)
+            axes.plot(range(1, SEPARATION_BINS + 1), heights, style, label=label, clip_on=False)
+            axes.fill_between(range(1, SEPARATION_BINS + 1), low, high, alpha=0.2)
         axes.set(
-            xlabel=f"bin of {SEPARATION_BINS}, low to high",
-            ylabel="separation",
+            xlabel=f"bin of determinacy or parse coverage (1 low, {SEPARATION_BINS} high)",
+            ylabel=f"Somers' D of {CONSTRAINT}",
             title=f"{backbone}, {len(rows)} traces",
+            xticks=range(1, SEPARATION_BINS + 1),
+            ylim=(-1.05, 1.05),
         )
         axes.axhline(0, color="gray", linewidth=0.8)
         axes.legend()
     return figure
+
+
+RESAMPLES = 500
+"""Resamples of the traces, for the 95 % intervals of the separation."""
+
+
+def _heights(rows: Any, names: Sequence[str], column: int) -> Any:
+    """The separation in each bin of a column, NaN where there is none."""
+    bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
+    return np.array([np.nan if x.separation is None else x.separation for x in bins])
+
+
+def _interval(rows: Any, names: Sequence[str], column: int) -> tuple[Any, Any]:
+    """The 95 % percentile interval of the separation in each bin, over resamples of the traces."""
+    chance, of = np.random.default_rng(0), np.array(names)
+    drawn = []
+    for _ in range(RESAMPLES):
+        chosen = chance.integers(len(rows), size=len(rows))
+        drawn.append(_heights(rows[chosen], list(of[chosen]), column))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bin without a separation
+        low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
+    return low, high
 
 
 def _applicable(cell: CellResults) -> Any:
@@ -65,6 +93,7 @@ def _applicable(cell: CellResults) -> Any:
     return np.array(rows, np.float64).reshape(-1, 4)
 
 
+@styled
 def risk(results: Results) -> Figure:
     """Risk over coverage on the targets (figure analysis, right), mean over seeds in a band from
     the least to the largest; on the source where there is no target. All curves of a panel are of
@@ -83,7 +112,7 @@ def risk(results: Results) -> Figure:
                 axes.fill_between(
                     coverage, risks.min(0), risks.max(0), color=line.get_color(), alpha=0.2
                 )
-        axes.set(xlabel=_coverage_of(cell), ylabel="risk", title=_titled(cell))
+        axes.set(xlabel=_coverage_of(cell), ylabel="risk (share wrong)", title=_titled(cell))
         axes.set_ylim(0, 1)
     legend = panels[0].get_legend_handles_labels()
     figure.legend(*legend, loc="outside upper center", ncols=min(6, 2 * len(targets)))
@@ -100,19 +129,17 @@ def _coverage_of(cell: CellResults) -> str:
     return f"coverage of {len(cell.truth)} traces{imputed}"
 
 
+@styled
 def reliability(results: Results) -> Figure:
     """Share of right answers over predicted probability of the full method, 10 bins of equal width,
     first seed.
     """
     figure, panels = _panels(len(results.backbones), len(results.datasets))
     for axes, cell in zip(panels, results.cells(), strict=True):
-        axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
         for scores, labels in cell.runs(METHOD)[:1]:
-            bins = [x for x in calibration_bins(scores, labels) if x.count]
-            axes.plot([x.confidence for x in bins], [x.accuracy for x in bins], "o-")
-        axes.set(xlabel="predicted", ylabel="right", title=_titled(cell))
-        axes.set_xlim(0, 1)
-        axes.set_ylim(0, 1)
+            bins = [vars(each) for each in calibration_bins(scores, labels)]
+            plot_reliability(axes, bins, f"predicted by {METHOD}")
+        axes.set_title(_titled(cell))
     return figure
 
 
@@ -125,13 +152,11 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, Sequence[Any]]:
-    with extra("notebook"):
-        from matplotlib.figure import Figure
     if columns > COLUMNS:  # a row of the page holds no more
         rows, columns, panels = -(-rows * columns // COLUMNS), COLUMNS, rows * columns
     else:
         panels = rows * columns
-    figure = Figure(figsize=(3.4 * columns, 3.0 * rows), layout="constrained")
+    figure = new_figure(3.4 * columns, 3.0 * rows)
     axes = list(figure.subplots(rows, columns, squeeze=False).flat)
     for empty in axes[panels:]:
         empty.remove()

@@ -17,14 +17,9 @@ class SpatialAudit(BaseMetric):
     """Audits what an answer says of a scene: the `context` of a test case, else what stands before
     the question in its `input`. The right answer is its `expected_output`, where that is known.
 
-    The score is the `total` of `symbouq.rewards`, its parts are in `score_breakdown`, the claims
-    with their verdicts in `reason`. A case of which nothing is decided is skipped.
-
-    Args:
-        threshold: The least score of a success: by default no claim may be contradicted, and the
-            answer has to be right.
-        profile: Name of the profile; else the default one.
-        timeout: Seconds that one audit may take.
+    The score is the `total` of `symbouq.rewards`, its parts are in `score_breakdown`, the claims in
+    `reason`. By default no claim may be contradicted, and the answer has to be right. A case of
+    which nothing is decided is skipped.
     """
 
     def __init__(

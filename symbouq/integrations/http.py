@@ -70,12 +70,8 @@ class QuestionBody(Instance):
     id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
 
 
-class Metrics:
-    """What `/metrics` tells.
-
-    Args:
-        workers: Whose processes are counted.
-    """
+class _Metrics:
+    """What `/metrics` tells of requests and of workers."""
 
     def __init__(self, workers: Workers) -> None:
         self.registry = CollectorRegistry()
@@ -100,35 +96,32 @@ class Metrics:
 
 
 class _Gate:
-    """Lets requests for work in: those that may, whose body is there in time and not too large,
-    while there are not too many. What nobody waits for any more is cancelled.
-
-    Args:
-        app: What is behind.
-        metrics: Counts them.
-        token: What a request has to bear, if anything.
-        max_body: Bytes of a body.
-        most: Requests at work or waiting.
-        patience: Seconds in which a body has to be there.
+    """Lets requests for work in: those that bear the token, if there is one, whose body is there in
+    time (`patience`) and not too large (`max_body`), while there are not too many (`most`). What
+    nobody waits for any more is cancelled.
     """
 
     def __init__(
         self,
         app: Any,
-        metrics: Metrics,
+        metrics: _Metrics,
         token: str | None,
         max_body: int,
         most: int,
         patience: float,
+        root_path: str,
     ) -> None:
         self._app, self._metrics, self._most_bytes, self._most = app, metrics, max_body, most
         self._bearer = f"Bearer {token}".encode() if token else None
-        self._patience = patience
+        self._patience, self._root_path = patience, root_path
         self._busy = 0
         self._unfinished: dict[asyncio.Timeout, None] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        path = scope.get("path", "").removeprefix(scope.get("root_path", ""))
+        path, root = scope.get("path", ""), self._root_path
+        if path.startswith(f"{root}/"):  # a proxy may take the root away or leave it there
+            path = path.removeprefix(root)
+        scope |= {"root_path": root, "path": root + path}
         if path != "/metrics" and path not in _WORK:
             await self._app(scope, receive, send)
             return
@@ -208,11 +201,8 @@ class _Gate:
 
 
 def _fault(body: bytes) -> str:
-    """What is wrong with a body that JSON and UTF-8 leave open to misuse; empty where nothing is:
-    half characters, numbers beyond all bounds, values within values within values.
-    """
-    try:
-        # 1e400 is read as infinite.
+    """Why a body is no JSON that can be used: half characters, deep nesting; empty where it is."""
+    try:  # to write it finds 1e400, which is read as infinite
         json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
     except ValueError as error:
         return f"the body is no JSON that can be used: {error}"
@@ -246,9 +236,8 @@ def application(
         title="SymboUQ",
         version=__version__,
         description=__doc__ or "",
-        root_path=root_path,
     )
-    metrics = Metrics(workers)
+    metrics = _Metrics(workers)
     bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # as `/docs` tells it
     work = APIRouter(responses=_FAULTS, dependencies=bearer)
 
@@ -319,7 +308,13 @@ def application(
         return generate_latest(metrics.registry).decode()
 
     app.add_middleware(
-        _Gate, metrics=metrics, token=token, max_body=max_body, most=most, patience=patience
+        _Gate,
+        metrics=metrics,
+        token=token,
+        max_body=max_body,
+        most=most,
+        patience=patience,
+        root_path=root_path,
     )
     return app
 

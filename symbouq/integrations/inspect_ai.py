@@ -19,6 +19,7 @@ from symbouq.auditing.explain import claims_told
 from symbouq.errors import RecordError
 from symbouq.integrations.questions import QUESTION, prompted
 from symbouq.io.adapters.prompts import split_prompt
+from symbouq.io.messages import is_truncated, written
 from symbouq.rewards import TIMEOUT, Reward, reward
 
 _ALL = [mean(), stderr()]
@@ -44,9 +45,10 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
     - `free_of_errors`: 1 where no claim is contradicted, 0 where one is;
     - `determinacy`: the share of claims that logic decides (the Determinacy Profile).
 
-    What is not decided is unscored: NaN, which metrics leave out. A sample without a scene, or of
-    which nothing is decided, is unscored as a whole. The claims with their verdicts, premises and
-    messages are in the score's metadata, and in words in its explanation.
+    What is not decided is unscored: NaN, which metrics leave out. A sample without a scene, that
+    failed, was cut off or is empty, or of which nothing is decided, is unscored as a whole; the
+    score's reason says why. Reasoning beside the answer is audited, too. The claims with their
+    verdicts, premises and messages are in the score's metadata, and in words in its explanation.
 
     Args:
         profile: Profile of the audit; else the dataset's of the metadata, or the default one.
@@ -58,12 +60,16 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
         said = state.output.completion
         if not scene:
             return Score.unscored(reason="no_scene", answer=said, explanation=_NO_SCENE)
+        if state.output.error:
+            return Score.unscored(reason="error", answer=said, explanation=state.output.error)
+        first = state.output.choices[0] if state.output.choices else None
+        message = first.message.model_dump() if first else {}
         given = state.metadata or {}
         found = await run_sync(
             partial(
                 reward,
                 scene,
-                said,
+                written(message)._replace(text=said).response,
                 question,
                 answer=given.get("answer"),
                 any_of=None if given.get("answer") else [right for right in target if right],
@@ -71,11 +77,17 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
                 dataset=given.get("dataset"),
                 profile=profile or given.get("profile"),
                 timeout=timeout,
+                truncated=first is not None and is_truncated(first.stop_reason),
             )
         )
         if found.audit is None:
             return Score.unscored(reason="not_audited", answer=said, explanation=found.fault)
         values, told = found.values, "\n".join(claims_told(found.audit))
+        if found.truncated:
+            marked = {"truncated": True}
+            return Score.unscored(
+                reason="truncated", answer=said, explanation=told, metadata=marked
+            )
         if all(math.isnan(value) for name, value in values.items() if name != "determinacy"):
             return Score.unscored(reason="undecided", answer=said, explanation=told)
         return Score(

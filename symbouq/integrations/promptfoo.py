@@ -7,11 +7,13 @@ and is named there: `assert: [{type: python, value: file://audit.py, config: {pr
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 from symbouq.auditing.explain import claims_told
 from symbouq.io.adapters.prompts import split_prompt
+from symbouq.io.messages import is_truncated
 from symbouq.rewards import TIMEOUT, UNDECIDED, reward
 
 _GIVEN = ("answer", "answer_space", "dataset", "profile")
@@ -21,13 +23,9 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     """The audit of an output: it passes where no claim is contradicted and the answer is not wrong.
 
     `scene` and `question`, and where they are known `answer`, `answer_space`, `dataset` and
-    `profile`, are variables of the test, or settings of the assertion (`config`), which go first;
-    without `scene`, scene and question are found in the prompt. The score is the `total` of
-    `symbouq.rewards`, and a half where nothing was decided.
-
-    Args:
-        output: What the provider gave.
-        context: What promptfoo knows of the test.
+    `profile`, are settings of the assertion (`config`) or variables of the test; without `scene`,
+    both are found in the prompt. The score is the `total` of `symbouq.rewards`; nothing decided is
+    a half.
     """
     given = {**(context.get("vars") or {}), **(context.get("config") or {})}
     scene, question = given.get("scene"), given.get("question") or ""
@@ -38,13 +36,14 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
         return {"pass": False, "score": 0.0, "reason": reason}
     found = reward(
         scene,
-        output,
+        output if isinstance(output, str) else json.dumps(output) if output else "",
         question,
         timeout=given.get("timeout", TIMEOUT),
+        truncated=is_truncated(context.get("providerResponse")),
         **{name: given.get(name) for name in _GIVEN},
     )
-    if found.audit is None:
-        return {"pass": False, "score": 0.0, "reason": f"not audited: {found.fault}"}
+    if found.audit is None or found.truncated:
+        return {"pass": False, "score": 0.0, "reason": f"not scored: {found.fault}"}
     return {
         "pass": found.first_error is None and found.outcome != 0,
         "score": UNDECIDED if found.total is None else found.total,

@@ -129,13 +129,8 @@ class Service:
     def relations_told(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """`relations_between`, shortly: of the certain relations those that say the most, of the
-        others those with the most phrases, a dozen in all; and `text`, the same in the profile's
-        words.
-
-        Raises:
-            RecordError: As `relations_between`.
-            LimitError: As `relations_between`.
+        """`relations_between`, shortly: of the certain relations those that imply the others, of
+        the others those with the most phrases, a dozen in all; and `text`, the same in words.
         """
         found = self.relations_between(scene, subject, object, profile)
         if not found["feasible"]:
@@ -147,6 +142,9 @@ class Service:
         def usual(names: Iterable[str]) -> list[str]:
             return sorted((r for r in names if r in wording), key=lambda r: (-phrases[r], r))
 
+        def words(names: Iterable[str]) -> str:
+            return ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
+
         with time_limit(self._timeout):
             # What follows from each of them alone, and from which each of them follows.
             follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
@@ -157,13 +155,8 @@ class Service:
         denials = {*ontology.relations.negation.values(), *found["certain"]}
         others = usual(r for r in found["possible"] if r not in denials)
         some = others[: max(_TOLD - len(certain), 0)]
-        parts = {"certain": certain, "possible": some}
-        texts = {
-            name: ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
-            for name, names in parts.items()
-        }
         more = f", and {len(others) - len(some)} more" if len(others) > len(some) else ""
-        text = f"certain: {texts['certain']}; possible: {texts['possible']}{more}"
+        text = f"certain: {words(certain)}; possible: {words(some)}{more}"
         return {"feasible": True, "certain": certain, "possible": certain + some, "text": text}
 
     @staticmethod
@@ -216,22 +209,14 @@ class _DiedError(Exception):
 
 
 class _Worker:
-    """A process with a `Service`, one request at a time.
-
-    A process that dies, or does not answer in time, is ended, and another one started.
-
-    Args:
-        arguments: Those of the service.
-        threads: Wait for its answers.
-
-    Attributes:
-        at_work: Whether it has been made ready.
-        restarts: How often its process was started again.
+    """A process with a `Service`, one request at a time; one that dies, or does not answer in time,
+    is ended, and another one started. `at_work` says whether it can work, `restarts` how often it
+    was started again.
     """
 
     def __init__(self, arguments: tuple[Any, ...], threads: ThreadPoolExecutor) -> None:
         self._make = partial(_serving, *arguments)
-        self._threads = threads
+        self._threads = threads  # which wait for its answers
         self._ending: asyncio.TimerHandle | None = None
         self.restarts = -1
         self._start()
@@ -245,8 +230,7 @@ class _Worker:
         """Waits until the process can work.
 
         Raises:
-            ServiceError: If it died.
-            SymboUQError: If its service cannot be made.
+            SymboUQError: If it died, or its service cannot be made.
         """
         try:
             found = _exchange(self.child.line, [])
@@ -263,11 +247,7 @@ class _Worker:
                 self.at_work = not isinstance(await self._answers([]), Exception)
 
     async def call(self, call: _Call, patience: float | None) -> Any:
-        """What a method of the service gives, or raises.
-
-        Args:
-            call: The method with its arguments.
-            patience: Seconds after which an answer is not awaited any more; None for no limit.
+        """What a method of the service gives, or raises, within some seconds.
 
         Raises:
             LimitError: If there is no answer in time.

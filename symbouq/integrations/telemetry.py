@@ -112,7 +112,7 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
         claim = claims[told]
         attributes["gen_ai.evaluation.score.label"] = verdicts[told]
         attributes["gen_ai.evaluation.explanation"] = f"{claim['text']} ({claim['message']})"
-    if audit["profile"]["determinacy"] > 0:
+    if audit["profile"]["determinacy"] > 0 and audit["constraint_rule"] is not None:
         attributes["gen_ai.evaluation.score.value"] = audit["constraint_rule"]
     for verdict, count in Counter(verdicts).items():
         attributes[f"symbouq.claims.{verdict.replace('-', '_')}"] = count

@@ -48,9 +48,12 @@ def load_environment(
 
     async def total(completion: Any, info: dict[str, Any], state: dict[str, Any]) -> float:
         asked = json.loads(info[_RECORD])
-        found = await asyncio.to_thread(
-            partial(reward, completion=completion, timeout=timeout, **asked)
-        )
+        if state.get("error") is not None:
+            found = Reward(fault=f"the rollout failed: {state['error']}")
+        else:
+            cut = any(each.get("is_truncated") for each in (state, *state.get("trajectory", [])))
+            judged = partial(reward, completion=_messages(completion), truncated=cut)
+            found = await asyncio.to_thread(partial(judged, timeout=timeout, **asked))
         state[_FOUND] = found
         return _number(found.total, undecided)
 
@@ -80,6 +83,13 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
         # As text: a column of a data set has one type, a scene is a text or a list.
         "info": {_RECORD: json.dumps(asked, ensure_ascii=False)},
     }
+
+
+def _messages(completion: Any) -> Any:
+    """A completion whose messages are dictionaries: verifiers has models of its own for them."""
+    if isinstance(completion, str):
+        return completion
+    return [each if isinstance(each, dict) else each.model_dump() for each in completion]
 
 
 def _found(state: dict[str, Any]) -> Reward:

@@ -23,8 +23,8 @@ from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
 from symbouq.errors import RecordError, SymboUQError, one_line
-from symbouq.io.adapters.chat import text_of
 from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
+from symbouq.io.messages import written
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -426,7 +426,7 @@ def _reply(received: _Received) -> Reply:
         (choice, *_) = content["choices"]
         usage = content.get("usage") or {}
         return Reply(
-            text_of(choice["message"]["content"]),
+            written({"content": choice["message"]["content"]}).response,
             str(choice.get("finish_reason")),
             int(usage.get("prompt_tokens") or 0),
             int(usage.get("completion_tokens") or 0),

@@ -131,7 +131,7 @@ def _shown_facts() -> Iterator[str]:
             yield f"#show {fact} : {', '.join([fact, *has])}."
 
 
-MOST_RULES = 200_000
+MOST_RULES = 50_000
 """Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
 
 
@@ -146,7 +146,9 @@ def _ground(control: clingo.Control, complaints: list[str], source: Source, name
         ground(control, complaints, name)
     except LimitError as error:
         message = f"the rules make more than {MOST_RULES:,} rules once they are grounded"
-        heads = [(t, rule.place) for rule in source.rules for t in atoms_in([rule.statement.head])]
+        # Of rules with the same head, the one that joins the most.
+        rules = sorted(source.rules, key=lambda rule: -len(rule.statement.body))
+        heads = [(t, rule.place) for rule in rules for t in atoms_in([rule.statement.head])]
         if not heads:
             raise OntologyError(message, code="growth") from error
         atoms = control.symbolic_atoms

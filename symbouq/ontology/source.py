@@ -83,6 +83,8 @@ class Source:
         repeated: Facts stated once more, with the later place.
         extended: The profile that a user's folder extends or makes its default.
         own: The files that the author answers for: a user's folder's, else the built-in ones.
+        replaced: Relations that the folder declares anew, to how many built-in facts about them
+            are set aside.
     """
 
     facts: dict[clingo.Symbol, Place] = field(default_factory=dict)
@@ -90,6 +92,7 @@ class Source:
     repeated: list[tuple[clingo.Symbol, Place]] = field(default_factory=list)
     extended: str | None = None
     own: frozenset[str] = frozenset()
+    replaced: dict[str, int] = field(default_factory=dict)
 
     @cached_property
     def rows(self) -> Rows:
@@ -280,8 +283,9 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
         except (OSError, UnicodeDecodeError) as error:
             raise OntologyError(f"cannot be read: {error}", str(file), code="syntax") from error
         except RuntimeError as error:
-            lines = len(text.splitlines())
-            raise complaint(complaints, str(error), str(file), lines) from error
+            lines = text.splitlines()
+            fault = complaint(complaints, str(error), str(file), len(lines))
+            raise _unended(fault, lines) from error
         for statement in found:
             if statement.ast_type is ast.ASTType.Comment:
                 continue
@@ -366,7 +370,7 @@ def _check_text(file: Path, text: str) -> None:
         raise OntologyError("has a NUL character; take it away", str(file), line, code="syntax")
     operators = 0
     for found in _code(text):
-        message = ""
+        message = mend = ""
         operators = 0 if found["end"] else operators + bool(found["operator"])
         if found["left"]:
             message = (
@@ -376,11 +380,38 @@ def _check_text(file: Path, text: str) -> None:
         elif found["foreign"]:
             # The parser cuts such a character in two where it complains of it, and dies of it.
             message = f'{found[0]} belongs in texts ("...") and comments only; names are ASCII'
+            mend = "Spell the name with ASCII letters, or put the text in straight quotes."
         elif operators > MOST_OPERATORS:
             message = f"the statement has more than {MOST_OPERATORS} operators; divide it"
         if message:
             line = text.count("\n", 0, found.start()) + 1
-            raise OntologyError(message, str(file), line, code="form")
+            raise OntologyError(message, str(file), line, "form", mend)
+
+
+_COMMENT_ELSEWHERE = re.compile(r"\s*(?:#|//)")
+"""What begins a comment in other languages."""
+
+
+def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
+    """A syntax error where its cause is: at the end of a statement without its full stop, which the
+    parser misses when the next one begins, or at the end of the file.
+    """
+    if error.code != "syntax" or error.line is None:
+        return error
+    at, line, message = error.line - 1, error.line, ""
+    before = at + 1 if "unexpected EOF" in error.message else at
+    code = [re.sub(r"%.*", "", text).rstrip() for text in lines[:before]]
+    last = max((number for number, text in enumerate(code) if text), default=-1)
+    if _COMMENT_ELSEWHERE.match(lines[at] if lines else ""):
+        message, mend = "this is no statement", "Begin a comment with %."
+    elif 'unexpected "' in error.message:
+        message, mend = "a text does not end here", "Close the text with a straight quote."
+    elif last >= 0 and re.search(r"[\w)\"]$", code[last]):
+        line, message = last + 1, "a full stop is missing at the end of this line"
+        mend = "End the statement with a full stop."
+    if not message:
+        return error
+    return OntologyError(f"syntax error: {message}", error.file, line, "syntax", mend)
 
 
 def complaint(
@@ -398,7 +429,10 @@ def complaint(
     line = int(place["line"])
     # An unfinished last statement is reported after the end of the file.
     line = max(1, min(line, lines)) if lines is not None else line
-    what = " ".join(place["what"].split())
+    what = " ".join(place["what"].replace("[#inc_base];", "").split())
+    if unsafe := re.findall(r"note: '(\w+)' is unsafe", what):
+        rule = what.removeprefix("unsafe variables in: ").partition(f" {place['file']}:")[0]
+        what = f"unsafe variables: no plain atom of the body binds {' and '.join(unsafe)}: {rule}"
     code = "syntax" if "syntax error" in what or "lexer" in what else "unsafe"
     code = "arithmetic" if what.startswith("operation undefined") else code
     return OntologyError(what, place["file"], line, code=code)

@@ -186,6 +186,12 @@ class Spec:
     clash: tuple[str, ...] | None = None
 
     @property
+    def expects(self) -> bool:
+        """Whether the test expects anything but that its scene can be true."""
+        asked = self.claims or self.pairs or self.reads or self.clash or "answer" in self.options
+        return bool(asked)
+
+    @property
     def in_words(self) -> bool:
         """Whether the test is in words, rather than in relations."""
         return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
@@ -301,6 +307,8 @@ def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> st
     key, _, rest = line.partition(":")
     rest = rest.strip()
     if key == "test" and rest:
+        if same := [spec.line for spec in specs if spec.name == rest]:
+            raise SpecError(f"the test of line {same[0]} has the name {rest!r}, too: change one")
         specs.append(Spec(file, number, rest))
         return ""
     if not specs:

@@ -98,6 +98,10 @@ def read_source(
         and part.key == ("scale", 2)
         and _about(part, "relation", redeclared)
     }
+    for name in redeclared:
+        about = (part for part in inherited if isinstance(part, _Stated))
+        if count := sum(_about(fact, "relation", {name}) for fact in about):
+            source.replaced[name] = count
     inherited = [
         part
         for part in inherited
@@ -229,8 +233,8 @@ def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
     return bool(extended or beyond), (defaults[0] if defaults else None)
 
 
-def _at(statement: ast.AST, message: str, code: str) -> OntologyError:
-    return OntologyError(message, *place_of(statement), code=code)
+def _at(statement: ast.AST, message: str, code: str, mend: str = "") -> OntologyError:
+    return OntologyError(message, *place_of(statement), code, mend)
 
 
 def _well_formed(statement: ast.AST) -> ast.AST | None:
@@ -270,8 +274,10 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
 MOST_VALUES = 1000
 """The most values of one interval."""
 
-MOST_ALTERNATIVES = 100_000
+MOST_ALTERNATIVES = 25_000
 """The most statements that one stands for, its pools and intervals written out."""
+
+_SHORTER = f"Write an interval of at most {MOST_VALUES:,} values, or the values that are needed."
 
 
 def _check_terms(statement: ast.AST) -> None:
@@ -284,7 +290,7 @@ def _check_terms(statement: ast.AST) -> None:
     terms = _Terms()
     terms.visit(statement)
     if terms.wrong:
-        raise _at(statement, terms.wrong[0], "form")
+        raise _at(statement, terms.wrong[0], "form", _SHORTER if ".." in terms.wrong[0] else "")
     _check_alternatives(statement)
 
 
@@ -303,7 +309,7 @@ def _check_alternatives(statement: ast.AST) -> None:
             f"the statement stands for {many:,} by its pools and intervals; at most "
             f"{MOST_ALTERNATIVES:,} belong in one"
         )
-        raise _at(statement, message, "growth")
+        raise _at(statement, message, "growth", _SHORTER)
 
 
 def _alternatives(tree: ast.AST) -> int:
@@ -342,7 +348,7 @@ class _Terms(ast.Transformer):
         ends = str(node.left), str(node.right)
         small = all(re.fullmatch(r"-?\d{1,9}", end) for end in ends)
         if not small or int(ends[1]) - int(ends[0]) >= MOST_VALUES:
-            self.wrong.append(f"the interval {node} goes from one number to another near it")
+            self.wrong.append(f"the interval {node} has over {MOST_VALUES:,} values, or no end")
         return node
 
 
@@ -372,9 +378,9 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
     found = [_Stated(atom.symbol, place) for atom in control.symbolic_atoms]
     if not found:
         dashed = [str(a).strip("()") for a in fact.arguments if a.ast_type in _CALCULATED]
-        instead = " and ".join(f'{text.replace("-", "_")} or "{text}"' for text in dashed)
+        instead = " and ".join(f'{re.sub(r"[^a-zA-Z0-9]+", "_", t)} or "{t}"' for t in dashed)
         message = f"the fact {fact} has arithmetic without a value; write {instead or 'a name'}"
-        raise _at(statement, message, "unknown-value")
+        raise _at(statement, message, "unknown-value", "Names have no minus: write an underscore.")
     return found
 
 
@@ -670,12 +676,13 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
     wanted = f"{key[0]}/{key[1]}"
     near = difflib.get_close_matches(wanted, sorted(spelled), n=1, cutoff=0.5)
     hint = f"; did you mean {near[0]}?" if near else ""
+    mend = f"Write {near[0].partition('/')[0]}, or define the helper by a rule." if near else ""
     if any(name == key[0] for name, _ in known):
         return _at(statement, f"undefined predicate {wanted}{hint}", "arity")
     if statement.body and any(signature(term) == key for term in atoms_in([statement.head])):
         message = f"undefined predicate {wanted}: nothing uses what this rule derives{hint}"
         return _at(statement, message, "unused-predicate")
-    return _at(statement, f"undefined predicate {wanted}{hint}", "undefined-predicate")
+    return _at(statement, f"undefined predicate {wanted}{hint}", "undefined-predicate", mend)
 
 
 class _Values:
@@ -715,7 +722,7 @@ class _Values:
         """
         predicate, arity = fact.key
         row = fact.arguments
-        wrong: list[tuple[str, str]] = []
+        wrong: list[tuple[str, ...]] = []
         for position, (kind, value) in enumerate(zip(vocabulary()[fact.key], row, strict=True), 1):
             wrong += self._wrong(fact.key, position, kind, value)
         if predicate in self._of_answers and not Path(fact.place.file).is_relative_to(
@@ -738,8 +745,8 @@ class _Values:
             wrong.append((message, "direction"))
         if predicate == "interval" and row[-2] > row[-1]:
             wrong.append((f"the interval from {row[-2]} to {row[-1]} is empty", "interval"))
-        for message, code in wrong:
-            complain(OntologyError(message, *fact.place, code=code))
+        for message, *how in wrong:
+            complain(OntologyError(message, *fact.place, *how))
 
     def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
         """Checks the constants in an atom of a rule.
@@ -754,8 +761,8 @@ class _Values:
                 continue
             symbolic = argument.ast_type is ast.ASTType.SymbolicTerm
             value = argument.symbol if symbolic else clingo.Function(argument.name)
-            for message, code in self._wrong(key, position, kind, value):
-                raise _at(rule, message, code)
+            for message, code, mend in self._wrong(key, position, kind, value):
+                raise _at(rule, message, code, mend)
 
     def check_body(self, rule: ast.AST) -> None:
         """Checks that a rule asks for what the closure has.
@@ -774,8 +781,8 @@ class _Values:
 
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
-    ) -> list[tuple[str, str]]:
-        """The fault of a value of some kind: a message and its code, or nothing."""
+    ) -> list[tuple[str, str, str]]:
+        """The fault of a value of some kind: a message, its code and what to do, or nothing."""
         is_text = value.type is clingo.SymbolType.String
         if kind == "text":
             wrong = not is_text or not value.string.strip()
@@ -797,7 +804,8 @@ class _Values:
         if not wrong:
             return []
         code = "relation-without-family" if kind == "relation" else "unknown-value"
-        return [(_not_a(kind, value, position, key, self._allowed.get(kind, ())), code)]
+        message, mend = _not_a(kind, value, position, key, self._allowed.get(kind, ()))
+        return [(message, code, mend)]
 
 
 def _declared_by() -> dict[str, str]:
@@ -822,28 +830,33 @@ def _spelled(kind: str) -> str:
 
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
-) -> str:
-    """The message about a value that is none of its kind, and what to write."""
+) -> tuple[str, str]:
+    """The message about a value that is none of its kind, and what to write in its place."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""
     spelled = _spelled(kind)
     names = sorted(name for name in allowed if re.fullmatch(r"\w+", name))
     near = difflib.get_close_matches(text or str(value), names, n=1, cutoff=0.5)
-    hint = ""
+    hint = mend = ""
     if kind == "text":
         hint = f'; a text stands in quotes: "{value}"' if not is_text else "; it says nothing"
+        mend = "Put it in quotes." if not is_text else "Write a text, or leave the fact out."
     elif is_text and (not spelled or spelled.startswith("one of")):
         name = re.sub(r"\W+", "_", text.strip().lower()).strip("_")
         spelled = near[0] if near else name
         hint = f"; a {kind} stands without quotes" + (f": {spelled}" if spelled else "")
+        mend = f"Write {spelled or f'the name of a {kind}'}, without quotes."
     elif spelled:
         hint = f"; it is {spelled}"
+        mend = f"Write {spelled}."
     elif near:
         hint = f"; did you mean {near[0]}?"
+        how = _declared_by().get(kind)
+        mend = f"Write {near[0]}" + (f", or declare {value} with {how}." if how else ".")
     elif kind in (declared_by := _declared_by()):
         hint = f" (a {kind} is declared by {declared_by[kind]})"
     if kind == "family" and not is_text:
-        return f"family {value} in {place} is used by no profile (uses/2){hint}"
+        return f"family {value} in {place} is used by no profile (uses/2){hint}", mend
     named = kind.replace("_", " ")
-    return f"unknown {named} {value} in {place}{hint}"
+    return f"unknown {named} {value} in {place}{hint}", mend

@@ -23,6 +23,7 @@ from symbouq.reading.segments import (
     infers,
     is_cut_off,
     refuses,
+    repeats,
     retracts,
 )
 from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
@@ -336,7 +337,11 @@ class Claims(Generic[S]):
 
     def _is_label(self, sentence: S) -> bool:
         """Whether a sentence is a label of the pair asked for, and nothing else."""
-        if _LAST in self._failed or not self._parser.may_be_label(sentence):
+        if _LAST in self._failed:
+            return False
+        if repeats(sentence.text, *self._listings):
+            return True
+        if not self._parser.may_be_label(sentence):
             return False
         try:
             with reading(_LAST, sentence.text):
@@ -370,9 +375,21 @@ class Claims(Generic[S]):
             try:
                 with reading(_CONCLUSION, given):
                     read = self._stated(sentences, given)
+                    if not read.statements and read.reason == "":
+                        read = self._option(given) or read
             except LimitError:
                 self._in_time(_CONCLUSION)
         self.made.append(read.claim("conclusion", text, -begin))
+
+    def _option(self, given: str) -> Reading | None:
+        """What the option states whose letter an answer is, where that is a sentence."""
+        option = chosen(given, *self._listings)
+        (sentences,) = self._sentences(_CONCLUSION, [option])
+        if not option or any(sentence.fault for sentence in sentences):
+            return None
+        read = self._stated(sentences, option)
+        stated = [replace(statement, span=gist(given)) for statement in read.statements]
+        return replace(read, statements=stated) if stated else None
 
     def _stated(self, sentences: Sequence[S], given: str) -> Reading:
         """What an answer states."""

@@ -15,9 +15,12 @@ from symbouq.ontology.source import Place
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import left_out, shortened
 from symbouq.reading.clauses import Clauses
+from symbouq.reading.segments import lettered
+from symbouq.reading.standins import StandIns
 from symbouq.reading.structured import structured_trace
 from symbouq.reading.text import ParsedTrace, Question
 from symbouq.reading.traces import Told
+from symbouq.reading.wrapping import unwrapped
 from symbouq.records import ClauseRecord, Instance, Trace
 
 if TYPE_CHECKING:  # spaCy loads only where there is text to parse
@@ -121,8 +124,8 @@ class TraceParser:
     def sentences(self, instance: Instance) -> list[str]:
         """The scene's sentences; none where it is given in relations alone."""
         if isinstance(instance.scene, str):
-            return self.reader_for(instance).split(instance.scene)
-        return instance.scene or []
+            return self.reader_for(instance).split(unwrapped(instance.scene))
+        return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
@@ -142,13 +145,30 @@ class TraceParser:
             reader.ahead(some)
 
     def _told(self, instance: Instance) -> Told:
-        scene = self.sentences(instance)
+        told = self._texts(instance)
+        if instance.scene_relations is None:
+            return told
+        put = _stand_ins(instance).put
+        return told._replace(
+            scene=[*map(put, told.scene)],
+            question=put(told.question),
+            reasoning=None if told.reasoning is None else [*map(put, told.reasoning)],
+            conclusion=None if told.conclusion is None else put(told.conclusion),
+            response=None if told.response is None else put(told.response),
+            options=put(told.options),
+        )
+
+    def _texts(self, instance: Instance) -> Told:
+        scene, question = self.sentences(instance), unwrapped(instance.question)
         if not isinstance(instance, Trace):
-            return Told(scene, instance.question)
-        if instance.conclusion is None:
-            return Told(scene, instance.question, response=shortened(instance.response or ""))
-        conclusion = shortened(instance.conclusion)
-        return Told(scene, instance.question, instance.reasoning or (), conclusion)
+            return Told(scene, question)
+        if instance.conclusion is None or instance.truncated:
+            response = unwrapped(shortened(_written(instance) or ""))
+            options = lettered(instance.answer_space)
+            return Told(scene, question, None, None, response, instance.truncated, options)
+        conclusion = unwrapped(shortened(instance.conclusion))
+        steps = [*map(unwrapped, instance.reasoning or ())]
+        return Told(scene, question, steps, conclusion, options=lettered(instance.answer_space))
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
@@ -159,14 +179,19 @@ class TraceParser:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
         """
         if instance.scene_relations is not None:
-            return structured_trace(self.ontology, instance, cache(partial(self._asked, instance)))
+            asked = cache(partial(self._asked, instance))
+            given = structured_trace(self.ontology, instance, asked)
+            if not isinstance(instance, Trace) or instance.structured:
+                return given
+            read = self._parsed_text(instance, self._told(instance))
+            return _stand_ins(instance).parsed(replace(read, complete=given.complete), given.scene)
         if instance.readings is not None:
             return self._by_replies(instance)
         text = self._parsed_text(instance, self._told(instance))
         if isinstance(instance, Trace):
             part = ("the conclusion", instance.conclusion)
-            if instance.conclusion is None:
-                part = ("the response", instance.response)
+            if instance.conclusion is None or instance.truncated:
+                part = ("the response", _written(instance))
             cut = left_out(*part)
             text = replace(text, faults=(*text.faults, *((cut,) if cut else ())))
         return text
@@ -220,8 +245,8 @@ class TraceParser:
             instance.scene or [],
             instance.question,
             trace.reasoning if trace else None,
-            trace.conclusion if trace else None,
-            trace.response if trace else None,
+            trace.conclusion if trace and not trace.truncated else None,
+            _written(trace) if trace else None,
         )
 
     def _by_replies(self, instance: Instance) -> ParsedTrace:
@@ -290,6 +315,23 @@ class TraceParser:
         record["faults"] = list(parsed.faults)
         record["reader"] = self.pipeline_of(trace)
         return record
+
+
+def _written(trace: Trace) -> str | None:
+    """The free text of a trace; of one that was cut off, all of its text up to its last end."""
+    if not trace.truncated:
+        return trace.response
+    with untimed():
+        from symbouq.reading.syntax.cutting import finished
+
+    given = (trace.response,) if trace.response else (*(trace.reasoning or ()), trace.conclusion)
+    return finished("\n\n".join(filter(None, given)))
+
+
+def _stand_ins(instance: Instance) -> StandIns:
+    """The words that stand for the names of a scene in relations."""
+    given = instance.scene_relations or ()
+    return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
 
 def _cut(texts: TraceTexts) -> Told:

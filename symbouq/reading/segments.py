@@ -259,9 +259,28 @@ def chosen(text: str, *listings: str) -> str:
     letter = _option().fullmatch(text[slice(*gist(text))])
     if letter is None:
         return ""
-    options = (option for listing in listings for option in _OPTIONS.finditer(listing))
-    meant = (o[2].strip(_MARKS) for o in options if o[1].lower() == letter[1].lower())
+    meant = (said for name, said in _listed(listings) if name == letter[1].lower())
     return next(meant, "")
+
+
+def repeats(text: str, *listings: str) -> bool:
+    """Whether a text is no more than what one of the options says, by the texts that list them."""
+    said = text[slice(*gist(text))].strip(_MARKS).casefold()
+    return bool(said) and any(said == option.casefold() for _, option in _listed(listings))
+
+
+def _listed(listings: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The options that some texts list: letters and what they stand for."""
+    for option in (found for listing in listings for found in _OPTIONS.finditer(listing)):
+        yield option[1].lower(), option[2].strip(_MARKS)
+
+
+def lettered(options: object) -> str:
+    """Options as a text that lists them by letters; empty where they are none, or letters."""
+    texts = options if isinstance(options, list) else []
+    if not all(isinstance(each, str) and len(each) > 1 for each in texts):
+        return ""
+    return "\n".join(f"{letter}. {each}" for letter, each in zip("ABCDEFGH", texts, strict=False))
 
 
 @dataclass(frozen=True)
@@ -351,7 +370,12 @@ def is_cut_off(text: str, start: int, end: int) -> bool:
         end: The one after its last.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
-    return line.endswith(_FULL_STOPS) and not text[start:end].rstrip(_CLOSING).endswith(_FULL_STOPS)
+    return line.endswith(_FULL_STOPS) and not is_ended(text[start:end])
+
+
+def is_ended(text: str) -> bool:
+    """Whether a text ends as a sentence does."""
+    return text.rstrip(_CLOSING).endswith(_FULL_STOPS)
 
 
 # What is taken back --------------------------------------------------------------------
@@ -656,7 +680,7 @@ def _drawing() -> re.Pattern[str]:
 
 @cache
 def _option() -> re.Pattern[str]:
-    return _compiled(r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?")
+    return _compiled(r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?(?: is (?:%(settled)s|right|true))?")
 
 
 @cache

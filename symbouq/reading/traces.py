@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from symbouq.reading.claims import Claims, SentenceParser
 from symbouq.reading.clauses import Clauses
 from symbouq.reading.faults import InternalError
-from symbouq.reading.segments import Response, segmented, structured
+from symbouq.reading.segments import Response, Segment, segmented, structured
 from symbouq.reading.text import ParsedTrace, Question, Statement
 
 
@@ -24,6 +24,8 @@ class Told(NamedTuple):
         reasoning: The reasoning claims, with `conclusion`.
         conclusion: The delivered answer.
         response: Free text, segmented into claims, whose answer is the last one.
+        truncated: Whether that was cut off, so that it has no answer.
+        options: What an answer may say, listed by letters.
     """
 
     scene: Sequence[str]
@@ -31,6 +33,8 @@ class Told(NamedTuple):
     reasoning: Sequence[str] | None = None
     conclusion: str | None = None
     response: str | None = None
+    truncated: bool = False
+    options: str = ""
 
 
 @dataclass(frozen=True)
@@ -108,17 +112,20 @@ class TraceReader(ABC):
         reasoning: Sequence[str] | None = None,
         conclusion: str | None = None,
         response: str | None = None,
+        truncated: bool = False,
+        options: str = "",
     ) -> ParsedTrace:
         """Reads one trace (`Told`): its claims either given one by one or as free text.
 
         Raises:
             ReadingError: If a sentence of the scene has no end.
         """
-        setting = self.setting(Told(scene, question, reasoning, conclusion, response))
-        given = self.claims_of(reasoning, conclusion, response)
+        told = Told(scene, question, reasoning, conclusion, response, truncated, options)
+        setting = self.setting(told)
+        given = self.claims_of(reasoning, conclusion, response, truncated)
         failed: dict[str, str] = {}
         while True:
-            claims = Claims(setting.parser(), failed, (question, response or ""))
+            claims = Claims(setting.parser(), failed, (question, response or "", options))
             try:
                 if given.response is not None:
                     claims.segment(given.response)
@@ -141,12 +148,19 @@ class TraceReader(ABC):
             )
 
     def claims_of(
-        self, steps: Sequence[str] | None, conclusion: str | None, response: str | None
+        self,
+        steps: Sequence[str] | None,
+        conclusion: str | None,
+        response: str | None,
+        truncated: bool = False,
     ) -> ClaimTexts:
         """The texts of a trace's claims, however they are given."""
         if response is None:
             return ClaimTexts(steps or (), conclusion or "", None)
         segments = segmented(response)
+        if truncated:
+            thought = Segment(0, len(segments.text), "thinking")
+            return ClaimTexts([segments.text], "", Response(segments.text, (thought,)))
         given = structured(segments.said)
         if given is None:
             return ClaimTexts([segments.text], "", segments)

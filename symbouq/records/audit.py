@@ -182,8 +182,10 @@ class Audit(Record):
     """The profile in which a claim counts as much as its weakest premise."""
     features: FeatureRecord
     """Inputs of the learned constraint scores."""
-    constraint_rule: Share
-    """The training-free score Constraint-Rule, from 0 to 1."""
+    constraint_rule: Share | None
+    """The training-free score Constraint-Rule, from 0 to 1; null for a `truncated` trace."""
+    truncated: bool = False
+    """Whether the trace's output was cut off or is empty: it has no answer and no score."""
     timed_out: bool = False
     """Whether time ran out. Claims whose message says so have no verdict, and premises and repairs
     may not be the best."""

@@ -14,6 +14,7 @@ ANSWER = (
     "response",
     "reasoning",
     "conclusion",
+    "truncated",
     "claims",
     "tokens",
     "samples",

@@ -123,12 +123,19 @@ class ClaimRecord(Record):
         return self
 
 
+def _identity(value: Any) -> Any:
+    """An id; a whole number is one as its digits."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return all_encodable(value)
+
+
 class Instance(Record):
     """Scene and question that a trace reasons about."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
-    id: Annotated[str, Field(min_length=1), BeforeValidator(all_encodable)]
+    id: Annotated[str, Field(min_length=1), BeforeValidator(_identity)]
     """Id, unique within its file."""
     scene: list[EncodableText] | EncodableText | None = None
     """Trusted description: a list of sentences, or one text to split."""
@@ -174,6 +181,9 @@ class Trace(Instance):
     """Delivered answer."""
     response: EncodableText | None = None
     """The model's free text, split into claims if there is no `conclusion`."""
+    truncated: bool = False
+    """Whether the output was cut off or is empty. There is then no answer and no score, and a last
+    sentence without an end is not judged."""
     claims: list[ClaimRecord] | None = None
     """Claims as relations, in order; the last one is the conclusion."""
     complete: bool = True
@@ -200,9 +210,13 @@ class Trace(Instance):
 
     @model_validator(mode="after")
     def _has_claims(self) -> Self:
-        if (self.scene_relations is None) != (self.claims is None):
-            raise ValueError("`scene_relations` and `claims` come together")
-        if self.claims is None and self.response is None and self.conclusion is None:
+        if self.claims is not None and self.scene_relations is None:
+            raise ValueError("`claims` need `scene_relations`")
+        given = (self.claims, self.response, self.conclusion)
+        blank = not self.claims and not any((self.response or "").split())
+        if self.response is not None and blank and not self.reasoning and not self.conclusion:
+            self.truncated = True
+        if all(each is None for each in given) and not self.truncated:
             raise ValueError(
                 "a trace needs `response`, or `reasoning` with `conclusion`, or "
                 "`scene_relations` with `claims`"
@@ -212,4 +226,4 @@ class Trace(Instance):
     @property
     def structured(self) -> bool:
         """Whether the trace gives relations, so that nothing is parsed."""
-        return self.scene_relations is not None
+        return self.claims is not None

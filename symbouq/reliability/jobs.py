@@ -59,7 +59,7 @@ def selecting(
 
     def score(record: Mapping[str, Any], trace: Trace) -> float:
         said = "claims" in record or answer_key(record)
-        if status_of(record) != "valid" or not said:
+        if status_of(record) != "valid" or trace.truncated or not said:
             return 0.0  # to say nothing contradicts nothing
         if fitted is None or reader is None:
             return float(auditor.audited(trace)["constraint_rule"])

@@ -129,8 +129,11 @@ class Reader:
         """Read a trace.
 
         Raises:
-            RecordError: If it cannot be audited, or its scores are not numbers by name.
+            RecordError: If it was cut off or cannot be audited, or its scores are not numbers by
+                name.
         """
+        if trace.truncated:
+            raise RecordError("there is no answer to score: the output was cut off, or is empty")
         audits = self.auditor.audited_under(trace, CONTEXTS[self.composition])
         assumed = audits["assumed"]
         record = without_labels(trace.model_dump(exclude_unset=True))

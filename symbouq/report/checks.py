@@ -82,11 +82,14 @@ class Checks:
         failures = tuple(self._failures(audit))
         claims, context = audit["claims"], audit["context"]
         decided = sum(Verdict(verdict_in(claim, context)).determinate for claim in claims)
+        cut = audit.get("truncated", False)
+        decided = 0 if cut else decided
         self.claims += len(claims)
         self.failing += len(failures)
         self.decided += decided
         why = f"claim 1: {claims[0]['message']}" if claims else "it makes no claims"
-        reason = "" if decided else f"no claim was decided; {why}"
+        why = "the output was cut off, or is empty" if cut else f"no claim was decided; {why}"
+        reason = "" if decided else why
         self.cases.append(Case(file, line, audit["id"], failures, undecided=reason))
 
     def add_error(self, file: str, line: int, name: str, error: str) -> None:
@@ -97,8 +100,12 @@ class Checks:
         """Whether more than a share of the claims fail."""
         return self._share(self.failing) > share
 
-    def fall_short(self, share: float) -> bool:
-        """Whether less than a share of the claims are decided, or no trace was audited."""
+    def fall_short(self, share: float | None) -> bool:
+        """Whether less than a share of the claims are decided, none where no share is given, or no
+        trace was audited.
+        """
+        if share is None:
+            return not self.decided
         return all(case.error for case in self.cases) or self._share(self.decided) < share
 
     @property

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.messages import claim_text
 from symbouq.auditing.overview import Point
 from symbouq.auditing.quantities import amount_text
 from symbouq.ontology.tables import Ontology
@@ -68,11 +69,37 @@ def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entr
             "model": trace.model,
             "profile": about["profile"],
             "file": about["file"],
+            "place": _place(audit),
+            "why": _why(audit),
         },
         sheet=to_json(_sheet(ontology, trace, audit, auditor.parser_for(trace).sentences(trace))),
         point=point,
         about=about,
     )
+
+
+def _place(audit: Mapping[str, Any]) -> str | None:
+    source = audit["source"]
+    return f"{source['file']}:{source['line']}" if source else None
+
+
+_SNIPPET = 60
+"""Most characters of a claim in the list."""
+
+
+def _why(audit: Mapping[str, Any]) -> str:
+    """The beginning of the claim by which a trace is judged at a glance, and its finding: the first
+    contradicted one, else the scene's fault, else the first claim that is not entailed.
+    """
+    claims = audit["claims"]
+    wrong = [claim for claim in claims if claim["verdict"] == "contradicted"]
+    if not wrong and not audit["scene"]["feasible"]:
+        return str(audit["scene"]["message"])
+    for claim in (*wrong, *(claim for claim in claims if claim["verdict"] != "entailed")):
+        text = claim_text(claim)
+        text = f"{text[:_SNIPPET].rstrip()} …" if len(text) > _SNIPPET else text
+        return f"{claim['index']}. {text} ({claim['message'].removesuffix('.')})"
+    return ""
 
 
 def label_of(trace: Trace) -> bool | None:
@@ -120,9 +147,8 @@ def _sheet(
     ontology: Ontology, trace: Trace, audit: Mapping[str, Any], sentences: Sequence[str]
 ) -> dict[str, Any]:
     scene = audit["scene"]
-    source = audit["source"]
     return {
-        "source": f"{source['file']}:{source['line']}" if source else None,
+        "source": _place(audit),
         "context": audit["context"],
         "question": trace.question,
         "answer": None if trace.answer is None else str(trace.answer),

@@ -152,10 +152,18 @@ def _coordinates(
     }
 
 
-def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
+def _spanning(ontology: Ontology, scene: Iterable[Triple]) -> set[int]:
+    """What only stands for "B and C", between which a thing lies: it is not drawn."""
+    return {u for u, r, _ in scene if r in ontology.lexicon.grouped.values()}
+
+
+def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
     """For each thing that lies within others the innermost of these."""
     wholes: dict[int, set[int]] = {}
+    unseen = _spanning(ontology, scene)
     for u, r, v in scene:
+        if not unseen.isdisjoint((u, v)):
+            continue
         converse = ontology.relations.converse.get(r)
         if r in ontology.relations.within and converse not in ontology.relations.within:
             wholes.setdefault(u, set()).add(v)
@@ -177,7 +185,7 @@ def _nesting(ontology: Ontology, scene: Iterable[Triple]) -> dict[int, int]:
     }
 
 
-def _groups(ontology: Ontology, scene: Iterable[Triple], count: int) -> list[list[int]]:
+def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[list[int]]:
     """The things, grouped by what ties their places together; among those without a place,
     any relation does.
     """
@@ -193,7 +201,8 @@ def _groups(ontology: Ontology, scene: Iterable[Triple], count: int) -> list[lis
     for u, v in [*tied, *((u, v) for u, _, v in scene if u not in placed and v not in placed)]:
         old, new = group[v], group[u]
         group = [new if number == old else number for number in group]
-    return [[slot for slot in range(count) if group[slot] == g] for g in dict.fromkeys(group)]
+    drawn = [slot for slot in range(count) if slot not in _spanning(ontology, scene)]
+    return [[slot for slot in drawn if group[slot] == g] for g in dict.fromkeys(group)]
 
 
 # Where things can be ---------------------------------------------------------------------

@@ -6,9 +6,12 @@ first use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from html import escape
-from typing import TYPE_CHECKING, Any
+from math import sqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 from symbouq.auditing.overview import BINS, PROFILE, Overview, Point
 from symbouq.errors import extra
@@ -39,13 +42,15 @@ def audit_html(audit: Mapping[str, Any]) -> str:
         f"{escape(name.replace('_', ' '))} {audit['profile'][name]:.2f}" for name in PROFILE
     )
     rows = "".join(_claim_html(claim) for claim in audit["claims"])
+    score = audit["constraint_rule"]
+    scored = "truncated, no score" if score is None else f"Constraint-Rule {score:.2f}"
     message = audit["scene"]["message"]
     note = f"<p style='margin:.2em 0'>{escape(message)}</p>" if message else ""
     return (
         "<div style='font-size:13px;line-height:1.45'>"
         f"<p style='margin:.2em 0'><b>{escape(audit['id'])}</b>, "
         f"profile {escape(audit['ontology']['profile'])}, {escape(audit['context'])} context: "
-        f"{shares}, Constraint-Rule {audit['constraint_rule']:.2f}</p>{note}"
+        f"{shares}, {scored}</p>{note}"
         "<table><thead><tr>"
         + "".join(f"<th style='text-align:left'>{head}</th>" for head in _HEADS)
         + f"</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -149,7 +154,31 @@ def _frame(rows: Iterable[Mapping[str, Any]]) -> DataFrame:
 
 # Figures ---------------------------------------------------------------------------------
 
+P = ParamSpec("P")
+_STYLE = Path(__file__).parent / "assets" / "figure.mplstyle"
 
+
+def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
+    """A function that draws a figure, in the style of all figures (`assets/figure.mplstyle`)."""
+
+    @wraps(draw)
+    def drawn(*arguments: P.args, **options: P.kwargs) -> Figure:
+        with extra("notebook"):
+            import matplotlib
+        with matplotlib.rc_context(fname=str(_STYLE)):
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches: without pyplot, so that a notebook shows it by itself."""
+    with extra("notebook"):
+        from matplotlib.figure import Figure
+    return Figure(figsize=(width, height))
+
+
+@styled
 def plot_claims(audit: Mapping[str, Any]) -> Figure:
     """Figure of one trace's verdicts, claim by claim, in both contexts.
 
@@ -157,7 +186,7 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
         SymboUQError: If matplotlib is not installed.
     """
     claims = audit["claims"]
-    figure = _figure(max(3.0, 0.42 * len(claims) + 1.6), 1.7)
+    figure = new_figure(max(3.0, 0.42 * len(claims) + 1.6), 1.7)
     axes = figure.add_subplot()
     for row, name in enumerate(("verdict", "grounded_verdict")):
         for claim in claims:
@@ -174,9 +203,11 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
     axes.set_xlabel("claim")
     axes.set_title(str(audit["id"]).replace("$", r"\$"), loc="left", fontsize="medium")
     axes.spines[:].set_visible(False)
+    axes.grid(visible=False)
     return figure
 
 
+@styled
 def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:
     """Overview of a report as a matplotlib figure.
 
@@ -198,22 +229,22 @@ def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> 
         overview.add(Point.of(audit, label))
     shown = overview.as_json()
     reliability = shown["reliability"]
-    figure = _figure(11, 5.6 if reliability else 3.6)
+    figure = new_figure(11, 5.6 if reliability else 3.6)
     grid = figure.add_gridspec(2, 4 if reliability else 3)
     _plot_verdicts(figure.add_subplot(grid[0, 0]), overview)
     conflicts = figure.add_subplot(grid[1, 0])
     some = {claim: count for claim, count in overview.conflicts.items() if claim}
     conflicts.bar(list(some), list(some.values()), color=COLOURS["contradicted"][0])
-    conflicts.set_title("claim of the first conflict")
+    conflicts.set(title="first conflict", xlabel="number of the claim", ylabel="traces")
     for number, (name, bins) in enumerate(shown["histograms"].items()):
         axes = figure.add_subplot(grid[number // 2, 1 + number % 2])
         axes.bar([(n + 0.5) / BINS for n in range(BINS)], bins, width=0.9 / BINS, color="#23518f")
-        axes.set_title(name.replace("_", " "))
+        axes.set(title=name.replace("_", " "), xlabel="share of claims", ylabel="traces")
     if reliability:
-        _plot_reliability(figure.add_subplot(grid[0, 3]), reliability)
+        plot_reliability(figure.add_subplot(grid[0, 3]), reliability["bins"], "Constraint-Rule")
         risk = figure.add_subplot(grid[1, 3])
         risk.plot(*zip(*reliability["curve"], strict=True), color="#23518f")
-        risk.set(title="risk and coverage", xlim=(0, 1), ylim=(0, 1))
+        risk.set(xlabel="coverage", ylabel="risk (share wrong)", xlim=(0, 1), ylim=(0, 1))
     return figure
 
 
@@ -226,7 +257,7 @@ def _plot_verdicts(axes: Any, overview: Overview) -> None:
             start += share
     _name_contexts(axes)
     axes.set_xlim(0, 1)
-    axes.set_title("verdicts")
+    axes.set(title="verdicts", xlabel="share of the claims with relations")
     axes.legend(ncols=2, fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.15))
 
 
@@ -236,16 +267,33 @@ def _name_contexts(axes: Any) -> None:
     axes.invert_yaxis()
 
 
-def _plot_reliability(axes: Any, reliability: Mapping[str, Any]) -> None:
-    filled = [bin_ for bin_ in reliability["bins"] if bin_["count"]]
+def plot_reliability(axes: Any, bins: Iterable[Mapping[str, Any]], score: str) -> None:
+    """Draw a reliability diagram: the share of right answers in each bin of a score, with its 95 %
+    Wilson interval and the number of traces.
+
+    Args:
+        axes: Where to draw it.
+        bins: `confidence`, `accuracy` and `count` of each bin.
+        score: Name of the score.
+    """
     axes.plot([0, 1], [0, 1], linestyle=":", color="#868f9b")
-    curve = ([bin_[name] for bin_ in filled] for name in ("confidence", "accuracy"))
-    axes.plot(*curve, marker="o", color="#23518f")
-    axes.set(title="reliability", xlim=(0, 1), ylim=(0, 1.03))
+    drawn = []
+    for bin_ in bins:
+        x, right, n = bin_["confidence"], bin_["accuracy"], bin_["count"]
+        if n:
+            low, high = _wilson(right, n)
+            drawn.append((x, right, max(0.0, right - low), max(0.0, high - right)))
+            place = {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
+            axes.annotate(str(n), (x, max(high, right)), fontsize="x-small", **place)
+    if drawn:
+        at, shares, below, above = zip(*drawn, strict=True)
+        axes.errorbar(at, shares, yerr=(below, above), marker="o", clip_on=False)
+    axes.set(xlabel=f"{score} (number: traces in the bin)", ylabel="share of right answers")
+    axes.set(title="reliability", xlim=(-0.03, 1.03), ylim=(-0.03, 1.12))
 
 
-def _figure(width: float, height: float) -> Figure:
-    with extra("notebook"):
-        # Without pyplot: no window, no state, and the notebook shows it by itself.
-        from matplotlib.figure import Figure
-    return Figure(figsize=(width, height), layout="constrained")
+def _wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
+    """The 95 % Wilson interval of a share."""
+    centre, square = share + z**2 / (2 * count), share * (1 - share) / count
+    half = z * sqrt(square + (z / (2 * count)) ** 2)
+    return (centre - half) / (1 + z**2 / count), (centre + half) / (1 + z**2 / count)

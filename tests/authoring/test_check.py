@@ -319,3 +319,47 @@ def test_a_signal_ends_a_command_that_compiles(tmp_path: Path, command: list[str
         time.sleep(0.01)
     done.send_signal(signal.SIGTERM)
     assert done.wait() == 128 + signal.SIGTERM
+
+
+REMEDIES = [
+    ("family(near, topology).", 1, "facts of the built-in ontology about it are set aside", "name of its own"),
+    ('phrase(near, "On The Shelf Of!").', 1, 'write "On The Shelf Of"', "single spaces"),
+    ('phrase(near, " hard  by").', 1, 'write "hard by"', "single spaces"),
+    ('phrase(near, "e.g. by").', 0, "", ""),
+    ('reason(never, "x").', 1, "no rule derives the clash never", "Derive the clash"),
+    ('clash(odd, U, V) :- holds(near, U, V), holds(at, U, V).\nreason(ood, "x").', 2, "did you mean odd?",
+     "Derive the clash"),
+    ("clock(1..10000000, near).", 1, "stands for 10,000,000", "an interval of at most"),
+    ('phrase(near, "x") :- N = 1..10000000, N = 3.', 1, "has over 1,000 values", "an interval of at most"),
+    ("family(pr\u00e8s, topology).", 1, "names are ASCII", "ASCII letters"),
+    ("phrase(near, \u201enahe\u201d).", 1, "names are ASCII", "straight quotes"),
+    ('phrase(near, "").', 1, "it says nothing", "Write a text"),
+    ('wording(near, 1, " ").', 1, "it says nothing", "Write a text"),
+    ("phrase(near, close).", 1, "stands in quotes", "Put it in quotes"),
+    ("family(reachable, topology).\nimplies(reechable, near).", 2, "did you mean reachable?",
+     "Write reachable, or declare reechable with family."),
+    ("famly(adj, topology).", 1, "did you mean family/2?", "Write family"),
+    ("extends(nine-way).", 1, "write nine_way", "underscore"),
+    ("clash(c, U, V) :- holds(near, U, W).", 1, "binds V: clash(c,U,V):-holds(near,U,W).", "Bind every"),
+    ("symmetric(near)\nsymmetric(far).", 1, "a full stop is missing", "with a full stop"),
+    ("symmetric(near)\n\n% far\nsymmetric(far).", 1, "a full stop is missing", "with a full stop"),
+    ("symmetric(near).\nsymmetric(far)", 2, "a full stop is missing", "with a full stop"),
+    ('phrase(near, "x")\nsymmetric(far).', 1, "a full stop is missing", "with a full stop"),
+    ("symmetric(near,\n  far far).", 2, "unexpected <IDENTIFIER>", "Mend the statement"),
+    ("# near\nsymmetric(far).", 1, "no statement", "with %"),
+    ("// near\nsymmetric(far).", 1, "no statement", "with %"),
+    ('phrase(near, "x).', 1, "a text does not end", "Close the text"),
+    ("num(0) :- family(near, _).\nnum(N + 1) :- num(N), N < 100000.\nphrase(near, \"x\") :- num(99999).", 2,
+     "50,000 rules", "Bound what"),
+]  # fmt: skip
+"""Each fault, its line after the header, what is said of it, and what to do."""
+
+
+@pytest.mark.parametrize(("text", "line", "said", "mend"), REMEDIES)
+def test_each_fault_has_a_fitting_remedy(
+    tmp_path: Path, text: str, line: int, said: str, mend: str
+) -> None:
+    (tmp_path / "mine.lp").write_text(f"extends(nine_way).\n{text}\n", encoding="utf-8")
+    found = [f for f in check(str(tmp_path)) if said in f.message and f.line == line + 1]
+    assert bool(found) == bool(said)
+    assert all(mend in each.mend and "inc_base" not in each.message for each in found)

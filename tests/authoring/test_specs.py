@@ -142,7 +142,7 @@ def test_a_todo_that_comes_out_says_so(tmp_path: Path) -> None:
         tmp_path, "test: t\nscene:\n  A near B\nclaims:\n  todo entailed: B near A\n"
     )
     assert outcome.passed
-    assert [miss.line for miss in outcome.mended] == [5]
+    assert [miss.line for miss in outcome.notes] == [5]
 
 
 def test_an_unexpected_clash_fails(tmp_path: Path) -> None:
@@ -261,4 +261,28 @@ def test_sentences_read_as_they_are_said_to(tmp_path: Path) -> None:
     (outcome,) = run(parsed(file), TraceAuditor())
     assert [miss.line for miss in outcome.misses] == [5]
     assert "expected asserted" in outcome.misses[0].message
-    assert [miss.line for miss in outcome.mended] == [7]
+    assert [miss.line for miss in outcome.notes] == [7]
+
+
+def test_two_tests_of_one_name_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.test").write_text("test: x\nclash: scene 1\n\ntest: y\n\ntest: x\n")
+    with pytest.raises(SpecError, match="line 1 has the name 'x', too") as caught:
+        discovered(str(tmp_path))
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "a.test"), 6)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("scene:\n  A near B\n", "expects nothing: give it `claims:`"),
+        ("scene:\n  The cat likes the dog.\nclaims:\n  unknown: The cat is near the dog.\n",
+         "nothing is read of the scene: scene sentence 1: not all is read"),
+        ("scene:\n  The cat is near the dog.\nclaims:\n  entailed: The cat is near the dog.\n", ""),
+    ],
+)  # fmt: skip
+def test_a_test_that_tests_nothing_says_so(tmp_path: Path, body: str, told: str) -> None:
+    (tmp_path / "a.test").write_text(f"test: x\n{body}")
+    (outcome,) = run(discovered(str(tmp_path)), TraceAuditor())
+    assert outcome.passed
+    assert bool(told) == bool(outcome.notes)
+    assert all(told in note.message for note in outcome.notes)

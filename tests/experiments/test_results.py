@@ -297,7 +297,11 @@ def test_figures_say_how_many_traces_they_are_of(results: Results) -> None:
     (axes,) = risk.axes
     assert axes.get_xlabel() == "coverage of 5 traces, 1 imputed"
     assert {len(line.get_xdata()) for line in axes.lines} == {5}
-    assert separation.axes[0].get_title() == "B, 5 traces"
+    (axes,) = separation.axes
+    assert axes.get_title() == "B, 5 traces"
+    assert axes.get_ylabel() == "Somers' D of Constraint-Rule"
+    assert axes.get_xlabel() == "bin of determinacy or parse coverage (1 low, 5 high)"
+    assert len(axes.collections) == 2  # an interval of each
 
 
 def test_risk_has_a_band_over_seeds(results: Results) -> None:

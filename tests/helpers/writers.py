@@ -398,6 +398,191 @@ def _own_renamed(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     return TraceFile(lines(folder / "own.jsonl", *map(nested, traces)), NESTED)
 
 
+# Formats that are declared: a row each, or a document of rows ----------------------------------
+
+
+def said(trace: dict[str, Any]) -> dict[str, str]:
+    return {"role": "assistant", "content": trace["response"]}
+
+
+def anthropic_row(trace: dict[str, Any]) -> dict[str, Any]:
+    system, user = messages(trace)
+    message = {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "m",
+        "content": [{"type": "text", "text": trace["response"]}],
+        "stop_reason": "end_turn",
+    }
+    asked = {"system": system["content"], "messages": [user]}
+    return {
+        "custom_id": trace["id"],
+        "params": asked,
+        "result": {"type": "succeeded", "message": message},
+    }
+
+
+def gemini_row(trace: dict[str, Any]) -> dict[str, Any]:
+    system, user = ([{"text": m["content"]}] for m in messages(trace))
+    answer = {"role": "model", "parts": [{"text": trace["response"]}]}
+    return {
+        "key": trace["id"],
+        "request": {
+            "contents": [{"role": "user", "parts": user}],
+            "systemInstruction": {"parts": system},
+        },
+        "response": {"candidates": [{"content": answer, "finishReason": "STOP", "index": 0}]},
+    }
+
+
+def bedrock_row(trace: dict[str, Any]) -> dict[str, Any]:
+    system, user = messages(trace)
+    return {
+        "recordId": trace["id"],
+        "modelInput": {
+            "system": [{"text": system["content"]}],
+            "messages": [{"role": "user", "content": [{"text": user["content"]}]}],
+        },
+        "modelOutput": {
+            "output": {"message": {"role": "assistant", "content": [{"text": trace["response"]}]}},
+            "stopReason": "end_turn",
+        },
+    }
+
+
+def langsmith_row(trace: dict[str, Any]) -> dict[str, Any]:
+    def message(kind: str, text: str) -> dict[str, Any]:
+        return {"lc": 1, "id": ["langchain", "schema", kind], "kwargs": {"content": text}}
+
+    system, user = messages(trace)
+    asked = [message("SystemMessage", system["content"]), message("HumanMessage", user["content"])]
+    answer = {"text": trace["response"], "message": message("AIMessage", trace["response"])}
+    return {
+        "id": trace["id"],
+        "run_type": "llm",
+        "inputs": {"messages": [asked]},
+        "outputs": {"generations": [[{**answer, "generation_info": {"finish_reason": "stop"}}]]},
+        "error": None,
+        "parent_run_id": None,
+    }
+
+
+def weave_row(trace: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": trace["id"],
+        "op_name": "weave:///openai.chat.completions.create",
+        "parent_id": None,
+        "inputs": {"model": "m", "messages": messages(trace)},
+        "output": {"choices": [{"index": 0, "message": said(trace), "finish_reason": "stop"}]},
+        "exception": None,
+    }
+
+
+def _attributes(**given: Any) -> list[dict[str, Any]]:
+    return [{"key": k, "value": {"stringValue": v}} for k, v in given.items()]
+
+
+def gen_ai_span(trace: dict[str, Any]) -> dict[str, Any]:
+    def message(role: str, text: str) -> dict[str, Any]:
+        return {"role": role, "parts": [{"type": "text", "content": text}]}
+
+    asked = [message(m["role"], m["content"]) for m in messages(trace)]
+    answer = {**message("assistant", trace["response"]), "finish_reason": "stop"}
+    given = {
+        "gen_ai.input.messages": json.dumps(asked),
+        "gen_ai.output.messages": json.dumps([answer]),
+    }
+    return {"spanId": trace["id"], "name": "chat m", "attributes": _attributes(**given)}
+
+
+def inference_span(trace: dict[str, Any]) -> dict[str, Any]:
+    given = {"openinference.span.kind": "LLM"}
+    for n, message in enumerate(messages(trace)):
+        begin = f"llm.input_messages.{n}.message"
+        given |= {f"{begin}.role": message["role"], f"{begin}.content": message["content"]}
+    begin = "llm.output_messages.0.message"
+    given |= {f"{begin}.role": "assistant", f"{begin}.content": trace["response"]}
+    return {"spanId": trace["id"], "name": "llm", "attributes": _attributes(**given)}
+
+
+def otlp_document(*spans: dict[str, Any]) -> dict[str, Any]:
+    other = {"spanId": "0", "name": "GET /", "attributes": _attributes(**{"url.path": "/"})}
+    scopes = [{"scope": {"name": "s"}, "spans": [other, span]} for span in spans]
+    return {"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": scopes}]}
+
+
+def mlflow_row(trace: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "info": {"trace_id": trace["id"], "state": "OK"},
+        "data": {
+            "request": json.dumps({"messages": messages(trace)}),
+            "response": json.dumps({"choices": [{"index": 0, "message": said(trace)}]}),
+            "spans": [],
+        },
+    }
+
+
+def ollama_row(trace: dict[str, Any]) -> dict[str, Any]:
+    done = {"message": said(trace), "done": True, "done_reason": "stop"}
+    return {"id": trace["id"], "model": "m", "messages": messages(trace), **done}
+
+
+def braintrust_row(trace: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": trace["id"],
+        "root_span_id": "r",
+        "span_attributes": {"name": "chat", "type": "llm"},
+        "input": messages(trace),
+        "output": [{"index": 0, "finish_reason": "stop", "message": said(trace)}],
+        "expected": None,
+    }
+
+
+def deepeval_row(trace: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": trace["id"],
+        "input": trace["question"],
+        "actualOutput": trace["response"],
+        "context": trace["scene"],
+        "success": True,
+    }
+
+
+def helm_row(trace: dict[str, Any]) -> dict[str, Any]:
+    reason = {"reason": "stop"}
+    return {
+        "instance": {"id": trace["id"], "input": {"text": trace["question"]}},
+        "request": {"prompt": prompt(trace), "model": "m"},
+        "result": {
+            "success": True,
+            "completions": [{"text": trace["response"], "logprob": -1, "finish_reason": reason}],
+        },
+    }
+
+
+def _declared(name: str, row: Callable[[dict[str, Any]], dict[str, Any]], *around: str) -> Any:
+    def write(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+        rows: Any = list(map(row, traces))
+        path = folder / f"{name}.json"
+        if not around:
+            return TraceFile(lines(path, *rows), ReadOptions())
+        for member in reversed(around):
+            rows = {"version": {"n": []}, member: rows}
+        path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
+        return TraceFile(str(path), ReadOptions())
+
+    return write
+
+
+def _spans(span: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
+    def write(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
+        document = otlp_document(*map(span, traces))
+        return TraceFile(lines(folder / "spans.json", document), ReadOptions())
+
+    return write
+
+
 WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], TraceFile]] = {
     "symbouq": _own,
     "symbouq, renamed": _own_renamed,
@@ -414,6 +599,18 @@ WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], TraceFile]] = {
     "langfuse": _langfuse,
     "promptfoo": _promptfoo,
     "promptfoo, lines": _promptfoo_lines,
+    "anthropic": _declared("anthropic", anthropic_row),
+    "gemini": _declared("gemini", gemini_row),
+    "bedrock": _declared("bedrock", bedrock_row),
+    "langsmith": _declared("langsmith", langsmith_row),
+    "weave": _declared("weave", weave_row),
+    "otlp": _spans(gen_ai_span),
+    "otlp, OpenInference": _spans(inference_span),
+    "mlflow": _declared("mlflow", mlflow_row),
+    "ollama": _declared("ollama", ollama_row),
+    "braintrust": _declared("braintrust", braintrust_row),
+    "deepeval": _declared("deepeval", deepeval_row, "testCases"),
+    "helm": _declared("helm", helm_row, "request_states"),
     "csv": _csv,
     "parquet": _parquet,
     "hf": _hf,

@@ -186,7 +186,10 @@ def test_a_proxy_may_serve_it_under_a_path(workers: Workers) -> None:
             assert client.post(f"{base}/audit", json=TRACE).status_code == 401
             given = {"Authorization": "Bearer x"}
             assert client.post(f"{base}/audit", json=TRACE, headers=given).status_code == 200
-        assert "'/spatial/openapi.json'" in client.get("/docs").text
+            assert "'/spatial/openapi.json'" in client.get(f"{base}/docs").text
+            assert client.get(f"{base}/openapi.json").json()["servers"] == [{"url": "/spatial"}]
+            assert client.get(f"{base}/static-offline-docs/swagger-ui.css").status_code == 200
+            assert client.get(f"{base}/health").status_code == 200
 
 
 def test_too_many_requests_are_refused(workers: Workers) -> None:
@@ -445,7 +448,7 @@ def test_it_bears_what_is_hostile_for_long() -> None:
     rounds, each = 4, 500
     long = TRACE | {"response": "The lamp is " + "very " * 400 + "near the door."}
 
-    with Workers(2, timeout=1) as workers, served(workers) as port:
+    with Workers(2, timeout=3) as workers, served(workers) as port:
 
         def one(n: int) -> tuple[str, int]:
             if n % 50:
@@ -472,8 +475,11 @@ def test_it_bears_what_is_hostile_for_long() -> None:
         assert {key[1] for key in found if key[0] == "good"} == {200}, found
         assert {key[1] for key in found if key[0] == "long"} == {200}, found
         assert {key[1] for key in found if key[0] == "late"} <= {200, 504}, found
-        assert metric(told, "symbouq_restarts_total") >= rounds * each / 150
-        assert metric(told, "symbouq_timeouts_total") == rounds * each / 150
+        late = sum(number for (kind, _), number in found.items() if kind == "late")
+        assert late == sum(n % 150 == 100 for n in range(rounds * each))
+        assert metric(told, "symbouq_timeouts_total") >= late
+        # A kill may find a process that is being started again anyway.
+        assert metric(told, "symbouq_restarts_total") > rounds * each / 300
         assert metric(told, "symbouq_at_work") == 0
     assert memory[-1] < 1.1 * memory[1], memory
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import json
 import math
@@ -18,7 +19,18 @@ pytest.importorskip("inspect_ai", reason="inspect_ai is not installed (extra `in
 import inspect_ai
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import EvalLog, read_eval_log
-from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.model import (
+    ChatCompletionChoice,
+    ChatMessageAssistant,
+    ContentReasoning,
+    ContentText,
+    ModelName,
+    ModelOutput,
+    ModelUsage,
+    get_model,
+)
+from inspect_ai.scorer import Target
+from inspect_ai.solver import TaskState
 
 from symbouq.errors import RecordError
 from symbouq.experiments.benchmarks import BENCHMARKS
@@ -108,6 +120,50 @@ def test_what_is_not_decided_is_unscored(tmp_path: Path) -> None:
     assert math.isnan(score.as_float())
     assert score.reason == "undecided"
     assert "unknown: Hm." in score.explanation
+
+
+def output(*content: Any, stop: str = "stop") -> ModelOutput:
+    made = said("x")
+    message = ChatMessageAssistant(content=[*content] if content else "")
+    choice = ChatCompletionChoice(message=message, stop_reason=stop)  # type: ignore[arg-type]
+    return made.model_copy(update={"choices": [choice], "completion": message.text})
+
+
+def scored_output(made: ModelOutput) -> Any:
+    state = TaskState(
+        model=ModelName("mockllm/model"), sample_id="s", epoch=1, input="?", messages=[],
+        output=made, metadata={**YARD, "answer": None},
+    )  # fmt: skip
+    return asyncio.run(audit()(state, Target("above")))  # type: ignore[arg-type]
+
+
+def test_reasoning_is_audited_and_never_the_answer() -> None:
+    thought = ContentReasoning(reasoning="The barn is below the well.")
+    score = scored_output(output(thought, ContentText(text="Answer: above")))
+    assert score.metadata["claims"][0]["verdict"] == "contradicted"
+    assert (score.value["outcome"], score.value["free_of_errors"]) == (1.0, 0.0)
+    assert "below the well" not in score.answer
+    sealed = ContentReasoning(reasoning="The barn is below the well.", redacted=True)
+    score = scored_output(output(sealed, ContentText(text="Answer: above")))
+    assert score.value["free_of_errors"] == 1.0
+
+
+@pytest.mark.parametrize("stop", ["max_tokens", "model_length"])
+def test_what_was_cut_off_is_unscored(stop: str) -> None:
+    made = output(ContentText(text="The barn is above the well. So the barn is below"), stop=stop)
+    score = scored_output(made)
+    assert math.isnan(score.as_float())
+    assert (score.reason, score.metadata) == ("truncated", {"truncated": True})
+    assert "contradicted" not in score.explanation
+
+
+def test_what_is_empty_or_failed_is_unscored() -> None:
+    nothing = ModelOutput(model="mockllm/model", choices=[])
+    for made in (output(), nothing, output(ContentText(text=" "))):
+        assert scored_output(made).reason == "truncated"
+    failed = output(ContentText(text="The barn")).model_copy(update={"error": "refused"})
+    score = scored_output(failed)
+    assert (score.reason, score.explanation) == ("error", "refused")
 
 
 def test_a_sample_without_a_scene_is_unscored(tmp_path: Path) -> None:

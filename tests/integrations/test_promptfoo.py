@@ -31,6 +31,17 @@ def test_what_is_right_passes_with_its_scores() -> None:
     assert "1. entailed: The lamp is upper left of the door." in found["reason"]
 
 
+def test_an_output_may_be_an_object() -> None:
+    steps = {"reasoning": ["The lamp is below the door."], "conclusion": "upper left"}
+    assert "1. contradicted" in asserted(steps)["reason"]
+    for nothing in (None, "", {}):
+        found = asserted(nothing)
+        assert (found["pass"], found["reason"]) == (
+            False,
+            "not scored: it was cut off, or is empty",
+        )
+
+
 def test_what_is_wrong_fails_with_the_reason() -> None:
     found = asserted(WRONG)
     assert (found["pass"], found["score"]) == (False, 0.0)
@@ -55,8 +66,15 @@ def test_settings_of_the_assertion_go_first() -> None:
     found = get_assert("DC(x,z).", {"vars": given, "config": {"profile": "rcc8"}})
     assert (found["pass"], found["score"]) == (True, 1.0)
     assert get_assert("x", {"vars": given, "config": {"scene": 3}})["reason"].startswith(
-        "not audited"
+        "not scored"
     )
+
+
+def test_what_was_cut_off_does_not_pass() -> None:
+    context = {"vars": {"scene": SCENE}, "providerResponse": {"finishReason": "length"}}
+    found = get_assert(RIGHT, context)
+    assert (found["pass"], found["reason"]) == (False, "not scored: it was cut off, or is empty")
+    assert get_assert(RIGHT, context | {"providerResponse": {"finishReason": "stop"}})["pass"]
 
 
 @pytest.mark.slow

@@ -26,19 +26,20 @@ def file(tmp_path: Path) -> str:
     return str(write_lines(tmp_path / "questions.jsonl", asked, other))
 
 
-def scored(environment: Any, row: int, said: str) -> dict[str, Any]:
+def scored(environment: Any, row: int, said: Any, **more: Any) -> dict[str, Any]:
     """A rollout's reward and metrics."""
     given = environment.get_dataset()[row]
+    message = {"role": "assistant", "content": said} if isinstance(said, str) else said
     state = {
         "prompt": given["prompt"],
-        "completion": [{"role": "assistant", "content": said}],
+        "completion": [message],
         "answer": "",
         "info": given["info"],
         "input": {},
         "task": "",
         "trajectory": [],
         "timing": None,
-    }
+    } | more
     asyncio.run(environment.rubric.score_rollout(state))
     return {"reward": state["reward"], **state["metrics"]}
 
@@ -63,3 +64,27 @@ def test_answers_are_rewarded(file: str) -> None:
 def test_what_is_undecided_is_neither_right_nor_wrong(file: str) -> None:
     found = scored(vf.load_environment(NAME, file=file, undecided=0.25), 1, "I do not know.")
     assert (found["reward"], found["scored"]) == (0.25, 0.0)
+
+
+def test_reasoning_is_audited_and_never_the_answer(file: str) -> None:
+    environment = vf.load_environment(NAME, file=file)
+    thought = vf.AssistantMessage(content="Answer: left", reasoning_content="C is left of A.")
+    found = scored(environment, 0, thought)
+    assert (found["outcome"], found["process"], found["first_error"]) == (1.0, 0.5, 1.0)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"is_truncated": True},
+        {"trajectory": [{"is_truncated": False}, {"is_truncated": True}]},
+        {"error": RuntimeError("no answer")},
+    ],
+)
+def test_what_was_cut_off_or_failed_is_unscored(file: str, more: dict[str, Any]) -> None:
+    found = scored(vf.load_environment(NAME, file=file), 0, RIGHT, **more)
+    assert (found["reward"], found["scored"], found["first_error"]) == (0.5, 0.0, 0.0)
+
+
+def test_what_is_empty_is_unscored(file: str) -> None:
+    assert scored(vf.load_environment(NAME, file=file), 0, "")["scored"] == 0.0

@@ -28,6 +28,7 @@ OPEN = {
     "reasoning": ["C is left of A."],
     "conclusion": "left",
 }
+CUT = {**GOOD, "id": "cut", "truncated": True}
 
 
 def audit(name: str, *claims: tuple[str, str], context: str = "assumed") -> dict[str, Any]:
@@ -237,6 +238,7 @@ def test_the_command_ends_with_3_where_a_gate_does_not_hold(
         (("--min-decided", "0.25"), (GOOD, OPEN), 0, "1 of 4 claims are decided (25.0%)"),
         (("--min-decided", "0"), (), 3, "0 of 0 claims are decided (0.0%)"),
         (("--min-decided", "0.25", "--fail-on", "unknown"), (GOOD, OPEN), 3, "are unknown (75.0%)"),
+        (("--min-decided", "0", "--fail-on", "contradicted"), (OPEN,), 0, "0 of 2 claims are"),
     ],
 )
 def test_the_command_ends_with_3_where_too_little_is_decided(
@@ -245,7 +247,24 @@ def test_the_command_ends_with_3_where_too_little_is_decided(
     done = run(tmp_path, *arguments, lines=lines)
     assert done.exit_code == code, done.output
     assert told in done.stderr
-    assert ("does not hold" in done.stderr) == (arguments[1] != "0.25")
+    assert ("does not hold" in done.stderr) == (arguments[1] == "0.3" or not lines)
+
+
+@pytest.mark.parametrize("lines", [(), (OPEN,), ("{",), (CUT,)])
+def test_nothing_decided_is_no_pass(tmp_path: Path, lines: tuple[Any, ...]) -> None:
+    done = run(tmp_path, "--fail-on", "contradicted", lines=lines)
+    assert done.exit_code == 3, done.output
+    assert "nothing is decided, which is no pass" in done.stderr
+    if CUT not in lines:  # it has verdicts, but no answer
+        assert "No claim" in done.stderr or "No trace was audited" in done.stderr
+
+
+def test_a_trace_that_was_cut_off_is_skipped(tmp_path: Path) -> None:
+    done = run(tmp_path, "--junit", "-", lines=(CUT, GOOD))
+    cases = ElementTree.fromstring(done.stdout).iter("testcase")
+    skipped = [case.find("skipped") for case in cases]
+    assert [each is not None for each in skipped] == [True, False]
+    assert "truncated" in done.stderr
 
 
 def test_annotations_go_to_standard_error_and_sarif_to_standard_output(tmp_path: Path) -> None:

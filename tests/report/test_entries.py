@@ -41,7 +41,11 @@ def test_row() -> None:
         "model": "m",
         "profile": "nine-way",
         "file": "f.jsonl",
+        "place": "f.jsonl:3",
+        "why": row["why"],
     }
+    assert row["why"].startswith("3. ")
+    assert "cannot hold together with scene" in row["why"]
 
 
 def test_sheet() -> None:

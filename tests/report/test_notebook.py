@@ -9,6 +9,7 @@ import pytest
 
 import symbouq
 from symbouq.errors import SymboUQError
+from symbouq.report.notebook import new_figure, plot_reliability
 
 HOSTILE = "<script>alert('1')</script>\"&"
 
@@ -72,5 +73,34 @@ def test_missing_extra_is_named(
     hidden: dict[str, Any] = {name: None for name in sys.modules if name.split(".")[0] == package}
     for name in {package, f"{package}.figure", *hidden}:
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(SymboUQError, match=r"symbouq\[notebook\]"):
+    with pytest.raises(SymboUQError, match=r"\[notebook\]"):
         getattr(audit, method)()
+
+
+def test_a_reliability_diagram_has_counts_intervals_and_whole_markers() -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    axes = new_figure(3, 3).add_subplot()
+    bins = [
+        {"confidence": 1.0, "accuracy": 0.8, "count": 10},
+        {"confidence": 0.0, "accuracy": 0.0, "count": 2},
+        {"confidence": None, "accuracy": None, "count": 0},
+    ]
+    plot_reliability(axes, bins, "a score")
+    assert [text.get_text() for text in axes.texts] == ["10", "2"]
+    (ends,) = [c.get_segments() for c in axes.collections]
+    # Wilson, 8 of 10 and 0 of 2: from textbook tables.
+    assert [segment[:, 1].tolist() for segment in ends] == [
+        pytest.approx([0.4902, 0.9433], abs=1e-4),
+        pytest.approx([0.0, 0.6576], abs=1e-4),
+    ]
+    (_, line, *_) = axes.lines
+    assert not line.get_clip_on()
+    assert axes.get_xlabel().startswith("a score")
+    assert axes.get_ylabel() == "share of right answers"
+
+
+def test_all_axes_of_an_overview_name_their_quantity(audit: symbouq.Audit) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+    for axes in symbouq.plot([audit, audit, audit], [True, False, None]).axes:
+        assert axes.get_xlabel()
+        assert axes.get_ylabel() or axes.get_title() == "verdicts"  # whose rows are named

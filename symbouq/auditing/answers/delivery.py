@@ -21,6 +21,7 @@ from symbouq.auditing.answers.words import cues, meaning_of, relation_named, tok
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.segments import lettered
 from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
@@ -144,7 +145,8 @@ def judge_answer(
     possible = space.name == "composition"
     if last.type != "conclusion":
         return parsed, result
-    labels = delivered(several[1] if several else text or "", space, trace.question)
+    asked = "\n".join(filter(None, (trace.question, lettered(trace.answer_space))))
+    labels = delivered(several[1] if several else text or "", space, asked)
     if labels is None or (several and len(labels) < 2):
         return parsed, result
     declined = [*map(meaning_of, labels)] == ["open"]

@@ -98,7 +98,7 @@ def _tokens(reply: Reply) -> tuple[Token, ...]:
     text, as bytes of a character that are told one by one.
     """
     try:
-        listed = answered([reply.choice]).get("tokens", [])
+        listed = answered([reply.choice], "choices").get("tokens", [])
         tokens = tuple(
             Token(
                 None,

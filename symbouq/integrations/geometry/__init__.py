@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from symbouq.errors import RecordError
 from symbouq.integrations.geometry import maps, pictures, spaces
-from symbouq.integrations.geometry.things import PROFILE, Thing, scene
+from symbouq.integrations.geometry.things import PROFILE, Found, Thing, scene
 
 __all__ = ["FORMATS", "PROFILE", "Format", "scenes"]
 
@@ -23,7 +23,7 @@ class Format(NamedTuple):
         compass: Whether directions are worded by the compass.
     """
 
-    read: Callable[[Any, str], Iterator[tuple[str, list[Thing]]]]
+    read: Callable[[Any, str], Found]
     compass: bool = False
 
 
@@ -40,8 +40,9 @@ FORMATS = {
 
 def scenes(
     file: Path, form: str | None = None, tolerance: float = 0.0, about: Collection[str] = ()
-) -> Iterator[tuple[str, list[str]]]:
-    """The scenes of a file: a name, and what holds between the things, a sentence each.
+) -> Iterator[dict[str, Any] | RecordError]:
+    """The scenes of a file, as records with what holds between the things, in sentences and in
+    relations; and what is wrong with things that are left out.
 
     Args:
         file: The file.
@@ -52,20 +53,33 @@ def scenes(
             left out.
 
     Raises:
-        RecordError: If the file cannot be read as the format, two things of a scene have one name,
-            or no scene has a thing of a name in `about`.
+        RecordError: If the file cannot be read as the format, has no things, or no scene has a
+            thing of a name in `about`.
     """
     content = _content(file)
     format_ = FORMATS[form or _recognised(content, str(file))]
     wanted = {_bare(name) for name in about}
     missing = dict.fromkeys(about)
-    for name, things in format_.read(content, str(file)):
+    for name, found in format_.read(content, str(file)):
+        faults = [each for each in found if isinstance(each, RecordError)]
+        things = [each for each in found if isinstance(each, Thing)]
+        yield from faults if things else faults[:-1]
+        if faults and not things:
+            raise faults[-1]
         present = {_bare(thing.name) for thing in things}
         missing = {name: None for name in missing if _bare(name) not in present}
         told = scene(
             things, format_.compass, tolerance, lambda name: not wanted or _bare(name) in wanted
         )
-        yield f"{file.stem}-{name}" if name else file.stem, told
+        yield {
+            "id": f"{file.stem}-{name}" if name else file.stem,
+            "scene": [sentence for sentence, _ in told],
+            "scene_relations": [
+                {"subject": subject, "relation": relation, "object": other, "sentence": n}
+                for n, (_, (subject, relation, other)) in enumerate(told, start=1)
+            ],
+            "profile": PROFILE,
+        }
     if missing:
         raise RecordError(f"nothing is called {next(iter(missing))!r}", str(file))
 
@@ -96,7 +110,7 @@ def _recognised(content: Any, file: str) -> str:
             return "kitti" if "\t" not in first and len(first.split()) >= 15 else "wkt"
         case list():
             return "visual-genome"
-        case {"features": _}:
+        case {"features": _} | {"type": "Feature"}:
             return "geojson"
         case {"annotations": _}:
             return "coco"

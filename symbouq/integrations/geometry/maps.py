@@ -1,18 +1,19 @@
 """Maps: features of GeoJSON, and lines of a name and a geometry in WKT.
 
-Coordinates are taken as they are, x growing eastwards and y northwards.
+Coordinates are taken as they are, x growing eastwards and y northwards; longitudes go on beyond the
+antimeridian where features lie on both sides of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import shapely
 from shapely.errors import ShapelyError
 
 from symbouq.errors import RecordError
-from symbouq.integrations.geometry.things import Thing, distinct
+from symbouq.integrations.geometry.things import Found, Thing, distinct
 
 
 def on_map(name: str, place: shapely.Geometry) -> Thing:
@@ -21,45 +22,87 @@ def on_map(name: str, place: shapely.Geometry) -> Thing:
     return Thing(name, {"x": (west, east), "y": (south, north)}, (place,), place.area > 0)
 
 
-def geojson(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
-    """The one scene of a `FeatureCollection`: features by their property `name`, or by `id`.
+def geojson(content: Any, file: str) -> Found:
+    """The one scene of a `FeatureCollection` or a `Feature`: features by their property `name`, or
+    by `id`, numbered where several have one name.
 
     Args:
         content: The JSON value of the file.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none, or two features have one name.
+        RecordError: If it is none, or lies all around the globe.
     """
-    features = content.get("features") if isinstance(content, dict) else None
-    if not isinstance(features, list):
+    listed = content.get("features", [content]) if isinstance(content, dict) else None
+    if not isinstance(listed, list) or content.get("type", "FeatureCollection") not in _TYPES:
         raise RecordError("expected GeoJSON, an object with a list of `features`", file)
-    things = []
-    for number, feature in enumerate(features, start=1):
+    found: dict[int, tuple[str, shapely.Geometry]] = {}
+    faults = []
+    for number, feature in enumerate(listed, start=1):
         try:
             name = (feature.get("properties") or {}).get("name") or feature.get("id")
-            place = shapely.geometry.shape(feature["geometry"]) if name else None
+            place = shapely.geometry.shape(feature["geometry"]) if name is not None else None
         except (ShapelyError, ValueError, TypeError, KeyError, AttributeError):
             place = None  # which is what libraries make of what is no feature
-        if place is None or place.is_empty:
-            raise RecordError(f"feature {number} needs a name and a geometry", file)
-        if not place.is_valid:
-            raise RecordError(f"feature {number}: {shapely.is_valid_reason(place)}", file)
-        things.append(on_map(str(name), place))
-    yield "", distinct(things, file)
+        fault = "needs a name and a geometry" if place is None else _fault(place)
+        if fault:
+            faults.append(RecordError(f"feature {number} {fault}", file))
+        else:
+            found[number] = str(name), place
+    names, places = [*zip(*found.values(), strict=True)] or ((), ())
+    things = map(on_map, names, _unwrapped(places, file))
+    yield "", [*distinct([*things]), *faults]
 
 
-def wkt(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
-    """The one scene of lines of a name, a tab and a geometry in WKT.
+_TYPES = ("FeatureCollection", "Feature")
+
+
+def _fault(place: shapely.Geometry) -> str:
+    """What is wrong with a geometry; empty where nothing is."""
+    if place.is_empty:
+        return "needs a name and a geometry"
+    return "" if place.is_valid else f"is not valid: {shapely.is_valid_reason(place)}"
+
+
+def _unwrapped(places: Sequence[shapely.Geometry], file: str) -> list[shapely.Geometry]:
+    """Geometries so that none is cut by the antimeridian, nor lies beyond it from the others, where
+    all are within longitudes and latitudes.
+
+    Raises:
+        RecordError: If they lie all around the globe, where east is west.
+    """
+    west, south, east, north = shapely.total_bounds([*places]) if places else (0, 0, 0, 0)
+    globe = west >= -180 and east <= 180 and south >= -90 and north <= 90
+    if not globe or east - west <= _HALF:
+        return [*places]
+    longitudes = sorted(x % _WHOLE for x in shapely.get_coordinates([*places])[:, 0].tolist())
+    following = (*longitudes[1:], longitudes[0] + _WHOLE)
+    gap, begin = max((y - x, y) for x, y in zip(longitudes, following, strict=True))
+    if gap < _HALF:
+        raise RecordError("the features lie all around the globe, where east is west", file)
+
+    def turned(points: Any) -> Any:
+        points = points.copy()
+        points[:, 0] = (points[:, 0] - begin) % _WHOLE + begin
+        return points
+
+    # Both sides of a cut lie together again.
+    moved = (shapely.transform(place, turned) for place in places)
+    return [shapely.union_all(p) if p.geom_type.startswith("Multi") else p for p in moved]
+
+
+_HALF, _WHOLE = 180.0, 360.0
+
+
+def wkt(content: Any, file: str) -> Found:
+    """The one scene of lines of a name, a tab and a geometry in WKT; names are numbered where
+    several are one.
 
     Args:
         content: The text of the file.
         file: The file, for messages.
-
-    Raises:
-        RecordError: If a line is none, or two things have one name.
     """
-    things = []
+    things, faults = [], []
     for number, line in enumerate(str(content).splitlines(), start=1):
         name, tab, text = line.partition("\t")
         if not line.strip():
@@ -68,9 +111,11 @@ def wkt(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
             place = shapely.from_wkt(text) if tab else None
         except ShapelyError:
             place = None
-        if place is None or place.is_empty:
-            raise RecordError("expected a name, a tab and a geometry in WKT", file, number)
-        if not place.is_valid:
-            raise RecordError(shapely.is_valid_reason(place), file, number)
-        things.append(on_map(name.strip(), place))
-    yield "", distinct(things, file)
+        if place is None or place.is_empty or not name.strip():
+            message = "expected a name, a tab and a geometry in WKT"
+            faults.append(RecordError(message, file, number))
+        elif not place.is_valid:
+            faults.append(RecordError(shapely.is_valid_reason(place), file, number))
+        else:
+            things.append(on_map(name.strip(), place))
+    yield "", [*distinct(things), *faults]

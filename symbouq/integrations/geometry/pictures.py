@@ -6,13 +6,13 @@ nothing of depth, contact or containment; relations that a file states beside th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, FiniteFloat, StringConstraints, TypeAdapter
 
 from symbouq.errors import RecordError
-from symbouq.integrations.geometry.things import Thing, checked, distinct, numbered
+from symbouq.integrations.geometry.things import Found, Thing, checked, distinct, numbered
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _Identity = int | str
@@ -77,7 +77,7 @@ def in_picture(name: str, x: float, y: float, width: float, height: float) -> Th
     )
 
 
-def coco(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+def coco(content: Any, file: str) -> Found:
     """A scene for each picture of COCO's annotations, things by their categories.
 
     Args:
@@ -97,10 +97,10 @@ def coco(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
         box = names[annotation.category_id], annotation.bbox
         boxes[annotation.image_id].append(box)
     for image, found in boxes.items():
-        yield str(image), _things(found, file)
+        yield str(image), _things(found)
 
 
-def visual_genome(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+def visual_genome(content: Any, file: str) -> Found:
     """A scene for each picture of Visual Genome's `objects.json` or `scene_graphs.json`, things by
     the first of their names.
 
@@ -115,10 +115,10 @@ def visual_genome(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
     images = checked(_VISUAL_GENOME, content, "objects of Visual Genome", file)
     for image in images:
         boxes = [(each.names[0], (each.x, each.y, each.w, each.h)) for each in image.objects]
-        yield str(image.image_id), _things(boxes, file)
+        yield str(image.image_id), _things(boxes)
 
 
-def gqa(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+def gqa(content: Any, file: str) -> Found:
     """A scene for each picture of GQA's scene graphs.
 
     Args:
@@ -132,9 +132,9 @@ def gqa(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
     graphs = checked(_GQA, content, "scene graphs of GQA", file)
     for image, graph in graphs.items():
         boxes = [(each.name, (each.x, each.y, each.w, each.h)) for each in graph.objects.values()]
-        yield image, _things(boxes, file)
+        yield image, _things(boxes)
 
 
-def _things(boxes: Sequence[tuple[str, Sequence[float]]], file: str) -> list[Thing]:
+def _things(boxes: Sequence[tuple[str, Sequence[float]]]) -> list[Thing]:
     names = numbered([name for name, _ in boxes])
-    return distinct([in_picture(n, *box) for n, (_, box) in zip(names, boxes, strict=True)], file)
+    return distinct([in_picture(n, *box) for n, (_, box) in zip(names, boxes, strict=True)])

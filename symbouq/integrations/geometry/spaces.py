@@ -6,7 +6,7 @@ a height, so that of turned boxes, too, all relations are exact and no hull is t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import shapely
@@ -15,7 +15,7 @@ from shapely.affinity import rotate
 
 from symbouq.errors import RecordError
 from symbouq.integrations.geometry.pictures import Name
-from symbouq.integrations.geometry.things import Thing, checked, distinct, numbered
+from symbouq.integrations.geometry.things import Found, Thing, checked, distinct, numbered
 
 _DECIMALS = 6
 """Coordinates are rounded to this many, so that boxes touch which do so on paper."""
@@ -73,7 +73,7 @@ def in_space(name: str, box: Box) -> Thing:
     return Thing(name, ends, (plan, shapely.LineString([(bottom, 0), (top, 0)])))
 
 
-def boxes(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+def boxes(content: Any, file: str) -> Found:
     """The one scene of a JSON object of `boxes`.
 
     Args:
@@ -83,10 +83,10 @@ def boxes(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
     Raises:
         RecordError: If it is none.
     """
-    yield "", _things(checked(_BOXES, content, "`boxes` in space", file).boxes, file)
+    yield "", _things(checked(_BOXES, content, "`boxes` in space", file).boxes)
 
 
-def kitti(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
+def kitti(content: Any, file: str) -> Found:
     """The one scene of a file of KITTI's labels of objects (`label_2`), things by their types.
 
     Args:
@@ -108,7 +108,7 @@ def kitti(content: Any, file: str) -> Iterator[tuple[str, list[Thing]]]:
         except ValueError as error:  # of numbers, or of the box that they make
             message = "expected a label of KITTI: a type and 14 numbers, sizes above 0"
             raise RecordError(message, file, number) from error
-    yield "", _things(found, file)
+    yield "", _things(found)
 
 
 def _box(kind: str, label: _Label) -> Box:
@@ -120,6 +120,6 @@ def _box(kind: str, label: _Label) -> Box:
     )
 
 
-def _things(found: Sequence[Box], file: str) -> list[Thing]:
+def _things(found: Sequence[Box]) -> list[Thing]:
     names = numbered([box.name for box in found])
-    return distinct([in_space(name, box) for name, box in zip(names, found, strict=True)], file)
+    return distinct([in_space(name, box) for name, box in zip(names, found, strict=True)])

@@ -7,7 +7,7 @@ has which sign on which axis, and how it is worded, is for the ontology to say.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import combinations
 from operator import ge, gt
@@ -55,6 +55,10 @@ class Thing(NamedTuple):
     solid: bool = True
 
 
+Found = Iterator[tuple[str, Sequence[Thing | RecordError]]]
+"""The scenes of a file: a name, its things, and what is wrong with those that are left out."""
+
+
 def checked(kind: TypeAdapter[_Checked], content: Any, format_: str, file: str) -> _Checked:
     """The JSON value of a file, checked.
 
@@ -88,16 +92,20 @@ def numbered(names: Sequence[str]) -> list[str]:
     return called
 
 
-def distinct(things: list[Thing], file: str) -> list[Thing]:
-    """The same things.
-
-    Raises:
-        RecordError: If two of them have one name, upper or lower case.
+def distinct(things: Sequence[Thing]) -> list[Thing]:
+    """Things with names of their own: of several of one name, upper or lower case, each has a
+    number that no other name has.
     """
-    for name, count in Counter(thing.name.casefold() for thing in things).items():
-        if count > 1:
-            raise RecordError(f"two things are called {name!r}", file)
-    return things
+    counts = Counter(thing.name.casefold() for thing in things)
+    taken, made = set(counts), []
+    for thing in things:
+        name, number = thing.name, 0
+        while counts[thing.name.casefold()] > 1 and name.casefold() in taken:
+            number += 1
+            name = f"{thing.name} {number}"
+        taken.add(name.casefold())
+        made.append(thing._replace(name=name))
+    return made
 
 
 def rcc8(first: Geometry, second: Geometry) -> str:
@@ -127,8 +135,8 @@ def scene(
     compass: bool = False,
     tolerance: float = 0.0,
     told: Callable[[str], bool] = lambda name: True,
-) -> list[str]:
-    """What holds between things, a sentence each.
+) -> list[tuple[str, tuple[str, str, str]]]:
+    """What holds between things: a sentence, and its relation as subject, relation and object.
 
     Args:
         things: The things; all of them have a shape, or none has.
@@ -148,7 +156,8 @@ def scene(
 
     def tell(subject: int, relation: str, object_: int, rank: int = 0) -> None:
         text = f"{things[subject].name} is {wording[relation][rank]} {things[object_].name}."
-        sentences.append(text[0].upper() + text[1:])
+        stated = things[subject].name, relation, things[object_].name
+        sentences.append((text[0].upper() + text[1:], stated))
 
     for i, j in combinations(range(len(things)), 2):
         if not (told(things[i].name) or told(things[j].name)):

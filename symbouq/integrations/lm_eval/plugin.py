@@ -103,5 +103,5 @@ def rewarded(doc: Mapping[str, Any], response: str) -> dict[str, float]:
         doc: The question: `scene`, and what else there is of the arguments of `reward`.
         response: The response.
     """
-    given = {name: doc.get(name) for name in _FIELDS[2:]}
+    given: dict[str, Any] = {name: doc.get(name) for name in _FIELDS[2:]}
     return reward(doc["scene"], response, doc.get("question") or "", **given).values

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from symbouq.errors import RecordError
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input, ReadOptions
-from symbouq.io.adapters.values import decoded, described
+from symbouq.io.values import decoded, described
 
 Record = tuple[int, dict[str, Any] | RecordError]
 """The number of a record in its file, from 1, and its content or why it cannot be read. An error
@@ -28,6 +28,9 @@ class Adapter(ABC):
         source: The input.
         options: How it is read.
     """
+
+    joins: ClassVar[bool] = False
+    """Whether its records may lack the prompts, which `--batch-input` has."""
 
     def __init__(self, source: Input, options: ReadOptions) -> None:
         self.source = source
@@ -95,17 +98,10 @@ class JsonAdapter(Adapter):
     expected: ClassVar[str]
     """An object of the format, for messages."""
 
-    def listed(self) -> Iterator[bytes | RecordError] | None:
-        """The encoded objects that a document lists; None where lines or items are objects."""
-        return None
-
     def records(self) -> Iterator[Record]:
         """The objects of the input, numbered."""
-        listed, number = self.listed(), 0
-        for number, encoded in self.source.values() if listed is None else enumerate(listed, 1):
+        for number, encoded in self.source.values():
             yield number, self.object(encoded)
-        if listed is not None and not number:
-            raise RecordError(f"expected {self.expected}, found none in it")
 
     def object(self, encoded: bytes | RecordError) -> dict[str, Any] | RecordError:
         """A JSON object, or why there is none."""

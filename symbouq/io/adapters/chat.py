@@ -1,76 +1,48 @@
-"""Chat messages and token log-probabilities, in the shapes that chat APIs give them."""
+"""Choices of chat completions and token log-probabilities, in the shapes of chat APIs."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from pydantic_core import to_json
+
 from symbouq.errors import RecordError
-from symbouq.io.adapters.values import described, expect
-
-_REASONING = ("reasoning_content", "reasoning", "thinking")
-"""Fields in which servers put the thinking that they take out of a message's content."""
+from symbouq.io.messages import alternatives, is_choice, is_truncated, unpacked, written
+from symbouq.io.values import expect
 
 
-def text_of(content: Any) -> str:
-    """The text of a message's content: a text, or a list of parts, of which texts and
-    thinking count, the latter between marks.
+def answered(value: Any, place: str) -> dict[str, Any]:
+    """What a model wrote as `response`, with its `tokens`, whether it is `truncated`, and further
+    `samples`.
 
-    Raises:
-        RecordError: If it is neither.
-    """
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        raise RecordError(
-            f"content: expected a text or a list of parts, found {described(content)}"
-        )
-    return "\n".join(filter(None, map(_part, content)))
-
-
-def _part(part: Any) -> str:
-    if isinstance(part, str):
-        return part
-    if isinstance(part, dict):
-        if isinstance(part.get("text"), str):
-            return str(part["text"])
-        return _thought(part)
-    return ""
-
-
-def _thought(given: dict[str, Any]) -> str:
-    """What a message or a part of it has as thinking, between marks; empty where it has none."""
-    thought = next((given[k] for k in _REASONING if isinstance(given.get(k), str)), "")
-    return f"<think>\n{thought}\n</think>" if thought.strip() else ""
-
-
-def response_of(message: dict[str, Any]) -> str:
-    """The text that a model wrote in a message: its thinking between marks, where it is kept apart,
-    then its answer; a refusal where there is neither.
-    """
-    parts = [_thought(message), text_of(message.get("content"))]
-    if not any(parts):
-        parts.append(text_of(message.get("refusal")))
-    return "\n".join(filter(None, parts))
-
-
-def answered(choices: list[Any]) -> dict[str, Any]:
-    """The choices of a completion as `response`, its `tokens` and further `samples`.
+    Args:
+        value: A text, a message, messages, a completion or its choices; any of them may be encoded
+            as JSON. Any other object is the text of its JSON.
+        place: Where it stands, for messages.
 
     Raises:
-        RecordError: If a choice holds no message.
+        RecordError: If it is none of these.
     """
-    messages = []
-    for n, choice in enumerate(choices):
-        expect(choice, dict, f"choices.{n}", "an object with message")
-        messages.append(expect(choice.get("message"), dict, f"choices.{n}.message", "a message"))
-    response, *samples = map(response_of, messages)
-    fields: dict[str, Any] = {"response": response}
-    if samples:
-        fields["samples"] = samples
-    logprobs = choices[0].get("logprobs")
-    if logprobs is not None:
+    value = unpacked(value)
+    if isinstance(value, list) and value and all(map(is_choice, value)):
+        value = {"choices": value}
+    choices = alternatives(value)
+    try:
+        first, *others = map(written, choices)
+    except RecordError as error:
+        if choices == [value] and isinstance(value, dict):
+            return {"response": to_json(value).decode()}
+        raise RecordError(f"{place}: {error.message}") from error
+    fields: dict[str, Any] = {"response": first.response}
+    if first.truncated or is_truncated(value):
+        fields["truncated"] = True
+    if others:
+        fields["samples"] = [other.response for other in others]
+    chosen = choices[0]
+    logprobs = chosen.get("logprobs") if isinstance(chosen, dict) else None
+    if logprobs is not None and "token_ids" in chosen:
+        fields["tokens"] = _ranked(chosen)
+    elif logprobs is not None:
         place = "choices.0.logprobs"
         listed = expect(logprobs, dict, place, "an object with content").get("content")
         if listed is not None:
@@ -96,3 +68,38 @@ def token(text: Any, logprob: Any, top: list[dict[str, Any]] | None = None) -> d
     alternatives are known, `top`, a list of the same.
     """
     return {"text": text, "logprob": logprob} | ({"top": top} if top else {})
+
+
+def _ranked(output: dict[str, Any]) -> list[dict[str, Any]]:
+    """The tokens of an output of vLLM: at each position vLLM gives an object from token ids to
+    `{logprob, rank, decoded_token}`, the chosen one among them.
+    """
+    logprobs = output["logprobs"]
+    place = "outputs.0.logprobs"
+    what = "a list with an object from token ids to log-probabilities per token"
+    chosen = expect(output.get("token_ids"), list, "outputs.0.token_ids", "a list")
+    if len(expect(logprobs, list, place, what)) != len(chosen):
+        raise RecordError(f"{place}: {len(logprobs)} positions, but {len(chosen)} token_ids")
+    tokens = []
+    for n, (identity, position) in enumerate(zip(chosen, logprobs, strict=True)):
+        entries = {
+            key: expect(entry, dict, f"{place}.{n}.{key}", "an object with logprob")
+            for key, entry in expect(position, dict, f"{place}.{n}", what).items()
+        }
+        if str(identity) not in entries:
+            raise RecordError(f"{place}.{n}: the chosen token {identity} is not in it")
+        ranked = sorted(entries.values(), key=_rank)
+        # Where alternatives were not asked for, the chosen token stands alone, whatever its rank.
+        alternatives = len(ranked) > 1 or _rank(ranked[0]) == 1
+        top = list(map(_token, ranked)) if alternatives else None
+        tokens.append(_token(entries[str(identity)], top))
+    return tokens
+
+
+def _rank(entry: dict[str, Any]) -> float:
+    rank = entry.get("rank")
+    return rank if isinstance(rank, int) else float("inf")
+
+
+def _token(entry: dict[str, Any], top: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    return token(entry.get("decoded_token"), entry.get("logprob"), top)

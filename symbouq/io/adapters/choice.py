@@ -10,9 +10,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from symbouq.errors import SymboUQError
-from symbouq.io.adapters import FORMATS, SYMBOUQ, adapter
+from symbouq.io.adapters import FORMATS, PLAIN, SYMBOUQ, adapter
 from symbouq.io.adapters.base import Adapter
-from symbouq.io.adapters.fields import PROMPT, SCENES
+from symbouq.io.adapters.documents import path_of
+from symbouq.io.adapters.fields import PROMPT, SCENES, needs_folding
 from symbouq.io.adapters.inputs import Input, ReadOptions, TraceFile, opened
 from symbouq.io.adapters.unrecognised import Unrecognised
 from symbouq.io.storage import is_uri, listed
@@ -21,17 +22,17 @@ from symbouq.records import Trace
 
 def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
     """The adapter of an input; None where its lines are traces as they stand."""
+    if options.items is not None:
+        source.within = path_of(options.items)
     name = options.format or _detected(source)
-    if options.format is None and name in _PLAIN and _names_texts(options):
+    if options.format is None and name in PLAIN and _names_texts(options):
         name = SYMBOUQ
-    if name not in (None, SYMBOUQ) or options.mapping or options.prompt_split is not None:
+    changed = bool(options.mapping) or options.prompt_split is not None
+    folded = name == SYMBOUQ and needs_folding(source.first)
+    if name not in (None, SYMBOUQ) or changed or folded:
         return adapter(name or SYMBOUQ)
     hinted = name is None and options.hints and Unrecognised.detects(source)
     return Unrecognised if hinted else None
-
-
-_PLAIN = ("chat", "prompt-completion")
-"""Formats that go by nothing but names of fields."""
 
 
 def _names_texts(options: ReadOptions) -> bool:
@@ -50,14 +51,16 @@ def read_options(
     maps: Iterable[str] = (),
     prompt_split: str | None = None,
     batch_input: str | None = None,
+    items: str | None = None,
 ) -> ReadOptions:
     """The options of a command, checked.
 
     Args:
-        form: Name of the format; None to recognise it.
+        form: Name of the format, or the file that declares it; None to recognise it.
         maps: Texts `FIELD=SOURCE`.
         prompt_split: Regular expression with a group `scene`.
-        batch_input: Input file of an OpenAI batch.
+        batch_input: Input file of a batch.
+        items: Where the records of a document are.
 
     Raises:
         SymboUQError: If one of them cannot be used.
@@ -70,9 +73,11 @@ def read_options(
             raise SymboUQError(f"--prompt-split: not a regular expression: {error}") from error
         if "scene" not in groups:
             raise SymboUQError("--prompt-split: a group (?P<scene>...) is missing")
-    if batch_input is not None and form not in (None, "openai"):
-        raise SymboUQError(f"--batch-input belongs to the format openai, not to {form}")
-    return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input, hints=True)
+    if form is not None and batch_input is not None and not adapter(form).joins:
+        raise SymboUQError(f"--batch-input belongs to formats of batches, not to {form}")
+    if form is not None:
+        adapter(form)  # a declaration that cannot be used ends the command
+    return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input, items, hints=True)
 
 
 def _pair(text: str) -> tuple[str, str]:

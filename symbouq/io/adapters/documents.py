@@ -1,46 +1,63 @@
-"""The items of a JSON array too long to be read at once."""
+"""The values of JSON documents too long to be read at once."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 
+EACH = "*"
+"""The step of a path that stands for every item of a list."""
+
+Item = tuple[int, bytes | RecordError]
+"""The line on which a value begins, from 1, and its bytes, or why there are none."""
+
 _OUTSIDE = re.compile(rb'["{}\[\],]')
 _INSIDE = re.compile(rb'["\\]')
+_NAMED = re.compile(rb'"([^"\\]*)"\s*:\s*\Z')
 _REACH = 80
-"""Bytes before an array in which the name that it belongs to stands."""
+"""Bytes before a list or an object in which the name that it belongs to stands."""
 
 
-def array_items(
-    chunks: Iterable[bytes], member: str | None = None, within: int = 1
-) -> Iterator[bytes | RecordError]:
-    """The encoded items of an array, without more than one of them in memory; one that is too long
+def path_of(text: str) -> tuple[str, ...]:
+    """The path to the items of a list, from a text; a last `*` may be left out."""
+    steps = tuple(step for step in text.split(".") if step)
+    return steps if steps[-1:] == (EACH,) else (*steps, EACH)
+
+
+def items(chunks: Iterable[bytes], path: Sequence[str] = ()) -> Iterator[Item]:
+    """The encoded values at a path, without more than one of them in memory; one that is too long
     is an error.
 
     Args:
-        chunks: The bytes of one JSON document.
-        member: The array is that member of an object; by default it is the document.
-        within: In how many objects the member lies.
+        chunks: The bytes of one JSON document, or, without a path, of some one after the other.
+        path: Names of fields, and `*` for each item of a list; that is what it ends in. Without
+            steps the documents are the values.
 
     Raises:
-        RecordError: If the document ends before it is complete, or something follows it.
+        RecordError: If a document ends before it is complete, or something follows the only one.
     """
-    named = re.compile(rb'"%s"\s*:\s*\Z' % re.escape((member or "").encode()))
-    level = 1 if member is None else 1 + within
-    depth = 0
-    wanted = quoted = escaped = closed = False
+    last = 0
+    for line, item in _items(chunks, path):
+        # Where several begin on a line, each has a number of its own all the same.
+        last = max(line, last + 1)
+        yield last, item
+
+
+def _items(chunks: Iterable[bytes], path: Sequence[str]) -> Iterator[Item]:
+    opened = bytearray()  # the brackets that are open
+    matched = 0  # how many of them, from the first, lie on the path
+    quoted = escaped = done = False
     assembly = limits.Assembly()
+    line = first = 1
     before = b""
     for chunk in chunks:
-        position = start = 0
+        position = start = counted = 0
         while position < len(chunk):
-            if closed:
-                if chunk[position:].strip():
-                    raise RecordError("something follows the end of its JSON, and is not read")
-                break
+            if done and chunk[position:].strip():
+                raise RecordError("something follows the end of its JSON, and is not read")
             if escaped:
                 escaped = False
                 position += 1
@@ -52,29 +69,50 @@ def array_items(
             sign = mark.group()
             if sign == b"\\":
                 escaped = True
-            elif sign == b'"':
+                continue
+            if sign == b'"':
                 quoted = not quoted
-            elif sign in b"{[":
-                depth += 1
-                if depth == level and sign == b"[":
-                    wanted = member is None or bool(
-                        named.search((before + chunk[max(0, here - _REACH) : here])[-_REACH:])
-                    )
-                    start = position
-            elif wanted and depth == level and sign in b",]":
-                assembly.add(chunk[start:here])
+                continue
+            depth = len(opened)
+            listed = bool(path) and matched == depth == len(path) and opened.endswith(b"[")
+            begins = ends = False
+            if sign in b"{[":
+                if matched == depth < len(path):
+                    reach = (before + chunk[max(0, here - _REACH) : here])[-_REACH:]
+                    matched += not depth or _leads(path[depth - 1], opened[-1], reach)
+                    begins = matched == depth + 1 == len(path) and sign == b"["
+                opened += sign
+                begins = begins or not (path or depth)
+            elif sign == b",":
+                begins = ends = listed
+            elif depth:
+                opened.pop()
+                matched = min(matched, len(opened))
+                done = bool(path) and not opened
+                ends = listed if path else not opened
+            if ends:
+                assembly.add(chunk[start : here if path else position])
                 item = assembly.take()
-                if isinstance(item, RecordError) or item.strip():
-                    yield item
-                start = position
-                wanted = sign == b","
-                depth -= not wanted
-                closed = not depth
-            elif sign in b"}]":
-                depth -= 1
-                closed = not depth
-        if wanted:
+                if isinstance(item, RecordError):
+                    yield first, item
+                elif stripped := item.lstrip():
+                    yield first + item[: -len(stripped)].count(b"\n"), item
+            if begins:
+                start = position if path else here
+                line, counted = line + chunk.count(b"\n", counted, start), start
+                first = line
+        collecting = matched == len(path) <= len(opened)
+        if opened and collecting and (not path or opened[len(path) - 1] == ord("[")):
             assembly.add(chunk[start:])
+        line += chunk.count(b"\n", counted)
         before = (before + chunk)[-_REACH:]
-    if depth or quoted:
+    if opened or quoted:
         raise RecordError("the file breaks off before its JSON is complete")
+
+
+def _leads(step: str, parent: int, before: bytes) -> bool:
+    """Whether a step leads to what opens inside a bracket, after some bytes."""
+    if step == EACH or parent == ord("["):
+        return step == EACH and parent == ord("[")
+    named = _NAMED.search(before)
+    return named is not None and named[1].decode(errors="replace") == step

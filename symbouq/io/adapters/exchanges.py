@@ -5,12 +5,14 @@ messages that end in the assistant's, or a field for each.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.chat import response_of
+from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.fields import SCENES
-from symbouq.io.adapters.values import decoded, described, expect, posed
+from symbouq.io.messages import role_of, unpacked, written
+from symbouq.io.values import decoded, described, posed
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
@@ -23,16 +25,6 @@ RESPONSES = ("response", "completion", "output")
 
 _ANSWERS = ("response", "reasoning", "conclusion", "claims", "scene_relations")
 """Fields of a trace that hold what was answered, or come with that."""
-
-_ROLES = {
-    "human": "user",
-    "gpt": "assistant",
-    "chatgpt": "assistant",
-    "bard": "assistant",
-    "bing": "assistant",
-    "model": "assistant",
-}
-"""Roles as ShareGPT names them, to those of chat APIs."""
 
 _INPUT = "\n\nInput: "
 """What stands between an instruction and its input: a label of scenes
@@ -72,18 +64,18 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
             messages.insert(0, {"role": "system", "content": there["system"]})
         last = max((n for n, m in enumerate(messages) if m["role"] == "assistant"), default=None)
         if last is not None:
-            return {"prompt": messages[:last], "response": response_of(messages[last])}
-        given = {} if answer is None else {"response": answer_of(there[answer], answer)}
+            return {"prompt": messages[:last], **answered(messages[last], name)}
+        given = {} if answer is None else answered(there[answer], answer)
         return {"prompt": messages, **given}
     asked = next((name for name in PROMPTS if name in there), None)
     if answer is None or (asked is None and "scene" not in there):
         return {}
     if asked is None:
-        return {"response": answer_of(there[answer], answer)}
+        return answered(there[answer], answer)
     prompt = asked_of(there[asked], asked)
     if asked == "instruction" and there.get("input"):
         prompt = f"{prompt}{_INPUT}{there['input']}"
-    return {"prompt": prompt, "response": answer_of(there[answer], answer)}
+    return {"prompt": prompt, **answered(there[answer], answer)}
 
 
 def exchanged(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,40 +96,27 @@ def asked_of(value: Any, place: str) -> str | list[Any]:
         RecordError: If it is none of these.
     """
     asked = unpacked(value)
-    if isinstance(asked, dict):
-        asked = asked.get("messages", asked.get("prompt"))
-    if isinstance(asked, str | list):
+    if isinstance(asked, str) and asked.lstrip()[:1] == "{":
+        with suppress(RecordError):
+            held = decoded(asked.encode(errors="replace"))
+            asked = held if isinstance(held, dict) and any(map(held.get, _ASKED)) else asked
+    while isinstance(asked, dict) and (name := next(filter(asked.get, _ASKED), None)):
+        asked = unpacked(asked[name])
+    while isinstance(asked, list) and asked and isinstance(asked[0], list):
+        asked = asked[0]
+    if isinstance(asked, list) and asked and all(isinstance(each, str) for each in asked):
+        asked = "\n".join(asked)
+    if isinstance(asked, list) and all(isinstance(each, dict) for each in asked):
+        return list(map(_message, asked))
+    if isinstance(asked, str):
         return asked
     raise RecordError(
         f"{place}: expected a text, messages or an object with messages, found {described(value)}"
     )
 
 
-def answer_of(value: Any, place: str) -> str:
-    """The text of an answer: a text, a message, or messages, of which the last one counts.
-
-    Raises:
-        RecordError: If it is none of these.
-    """
-    value = unpacked(value)
-    if isinstance(value, list) and value:
-        value = value[-1]
-    if isinstance(value, dict) and "role" in value:
-        return response_of(value)
-    return expect(value, str, place, "a text or a message")
-
-
-def unpacked(value: Any) -> Any:
-    """A value; where it is a text that holds messages as JSON, these."""
-    if isinstance(value, str) and value.lstrip().startswith(("[", "{")):
-        try:
-            inner = decoded(value.encode(errors="replace"))
-        except RecordError:
-            return value
-        first = inner[0] if isinstance(inner, list) and inner else inner
-        if isinstance(first, dict) and not first.keys().isdisjoint(("role", "from", "messages")):
-            return inner
-    return value
+_ASKED = ("messages", "contents", "prompt", "prompts", "input", "inputText", "question", "text")
+"""Fields of an object that holds what was asked, the likeliest first."""
 
 
 def _messages(listed: Any) -> list[dict[str, Any]]:
@@ -149,6 +128,13 @@ def _messages(listed: Any) -> list[dict[str, Any]]:
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
-    role = message.get("role", message.get("from"))
+    """A message with the names of chat APIs; its content stays as it is, where it has one."""
+    while isinstance(message.get("message"), dict):
+        message = message["message"]
+    role = role_of(message)
     content = message.get("content", message.get("value"))
-    return {**message, "role": _ROLES.get(str(role), role), "content": content}
+    return {
+        **message,
+        "role": role,
+        "content": written(message).text if content is None else content,
+    }

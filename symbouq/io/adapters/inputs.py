@@ -20,8 +20,9 @@ from pydantic_core import from_json
 
 from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
-from symbouq.io.adapters.documents import array_items
+from symbouq.io.adapters.documents import EACH, items
 from symbouq.io.storage import is_uri, located
+from symbouq.io.values import described
 
 _HEAD = 1 << 16
 """Bytes from the start of a file that its format is recognised by, and of one read."""
@@ -43,7 +44,8 @@ class ReadOptions:
         prompt_split: Regular expression with groups `scene` and (optional) `question`
             that finds them in a prompt, in place of the convention of
             `symbouq.io.adapters.prompts`.
-        batch_input: The input file of an OpenAI batch, whose output is read.
+        batch_input: The input file of a batch, whose output is read.
+        items: Where the records of a document are: `runs.*.results`.
         hints: Whether an input of no known format is told how its fields may be named.
     """
 
@@ -51,6 +53,7 @@ class ReadOptions:
     mapping: tuple[tuple[str, str], ...] = ()
     prompt_split: str | None = None
     batch_input: str | None = None
+    items: str | None = None
     hints: bool = False
 
 
@@ -81,6 +84,8 @@ class Input:
     Attributes:
         name: What messages call it.
         head: The first bytes: a line at least, where it is not longer than 64 KiB.
+        within: The path to its records in the one document that it is
+            (`symbouq.io.adapters.documents.items`); empty where it has lines or is a list.
     """
 
     def __init__(self, path: str, stream: io.BufferedReader | None) -> None:
@@ -88,6 +93,7 @@ class Input:
         self.name = input_name(path)
         self._stream = stream
         self._lines: _Lines | None = None
+        self.within: tuple[str, ...] = ()
         self.head = _head(stream).removeprefix(codecs.BOM_UTF8) if stream is not None else b""
 
     @property
@@ -108,20 +114,57 @@ class Input:
         """The suffix of the name, in lower case and without `.gz`."""
         return Path(self.path.lower().removesuffix(".gz")).suffix
 
-    @cached_property
+    @property
     def first(self) -> dict[str, Any]:
-        """The first JSON object, as far as the head has it; empty where there is none."""
-        rest = self.head.decode(errors="replace")
+        """The first record, as far as the head has it; empty where that is no JSON object."""
+        return self.at(self.within)
+
+    def at(self, path: tuple[str, ...]) -> dict[str, Any]:
+        """The first object at a path, as far as the head has it; empty where there is none."""
+        found = [self._document]
+        for step in path:
+            if step == EACH:
+                found = [
+                    each for value in found if isinstance(value, list) for each in value[:_TRIED]
+                ]
+            else:
+                found = [
+                    value[step] for value in found if isinstance(value, dict) and step in value
+                ]
+        if found and isinstance(found[0], list) and not path:
+            found = found[0]
+        return next((value for value in found if isinstance(value, dict)), {})
+
+    @cached_property
+    def _document(self) -> Any:
+        """The first JSON value, as far as the head has it; None where there is none."""
+        rest = self._begun if self._is_spread else self.head.decode(errors="replace")
         for _ in range(_TRIED):
             try:
-                value = from_json(rest, allow_partial="trailing-strings")
+                return from_json(rest, allow_partial="trailing-strings")
             except ValueError:
                 rest = rest.partition("\n")[2]
-                continue
-            if isinstance(value, list):
-                value = next(iter(value), None)
-            return value if isinstance(value, dict) else {}
-        return {}
+        return None
+
+    @cached_property
+    def _is_spread(self) -> bool:
+        """Whether it is objects that go over several lines, as far as its head shows."""
+        lines = [line for line in self.head.lstrip().split(b"\n", _TRIED)[:_TRIED] if line.strip()]
+        if len(lines) < 2 or not lines[0].startswith(b"{") or any(map(_is_object, lines[:2])):
+            return False
+        try:
+            return isinstance(from_json(self._begun, allow_partial="trailing-strings"), dict)
+        except ValueError:
+            return False
+
+    @property
+    def _begun(self) -> str:
+        """The first of some objects one after the other, as far as the head has it."""
+        try:
+            _, first = next(items([self.head]), (1, self.head))
+        except RecordError:
+            first = self.head
+        return (first if isinstance(first, bytes) else self.head).decode(errors="replace")
 
     @cached_property
     def is_array(self) -> bool:
@@ -150,14 +193,32 @@ class Input:
             yield piece
 
     def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
-        """The encoded JSON values, numbered: one a line, or the items of one array."""
+        """The encoded records with their lines: one a line, objects over several lines, the items
+        of one list, or those at the path that they are `within`.
+
+        Raises:
+            RecordError: If there is nothing at that path.
+        """
+        if self.within:
+            return self._within()
         if self.is_array:
-            return enumerate(array_items(self.chunks()), start=1)
+            return items(self.chunks(), (EACH,))
+        if self._is_spread:
+            return items(self.chunks())
         return (
             (number, line)
             for number, line in enumerate(self.lines(), start=1)
             if isinstance(line, RecordError) or line.strip()
         )
+
+    def _within(self) -> Iterator[tuple[int, bytes | RecordError]]:
+        number = 0
+        for number, item in items(self.chunks(), self.within):
+            yield number, item
+        if not number:
+            path = ".".join(self.within)
+            there = described(self._document)
+            raise RecordError(f"expected records at {path}, found none in it, but {there}")
 
     def idle(self) -> bool:
         """Whether what comes next is still to come, on a pipe or a terminal."""
@@ -265,6 +326,13 @@ def input_name(path: str) -> str:
     return "<stdin>" if path == "-" else spelled(path)
 
 
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(from_json(line), dict)
+    except ValueError:
+        return False
+
+
 def spelled(name: str) -> str:
     r"""A name of a column or a file that was decoded by `surrogateescape`, with what is no UTF-8
     spelled out (`\xe9`), so that it can be written and costs no record.
@@ -317,9 +385,11 @@ class _Decompressed(io.RawIOBase):
 
 
 def _head(stream: io.BufferedReader) -> bytes:
-    """The first bytes: no more is awaited than the first line that is not blank."""
+    """The first bytes: no more is awaited than the first line that is not blank, and not a bracket
+    alone.
+    """
     head = b""
-    while len(head) < _HEAD and b"\n" not in head.lstrip():
+    while len(head) < _HEAD and b"\n" not in head.lstrip().lstrip(b"[{").lstrip():
         piece = stream.read1(_HEAD)
         if not piece:
             break

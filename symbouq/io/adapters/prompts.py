@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError
-from symbouq.io.adapters.chat import text_of
-from symbouq.io.adapters.values import decoded, described
+from symbouq.io.messages import written
+from symbouq.io.values import decoded, described
 
 _SCENE = r"stor(?:y|ies)|context|scene|passage|text|description|facts?|premises?|input|situation"
 _QUESTION = r"questions?|q|query"
@@ -89,8 +89,8 @@ def _texts(prompt: Any) -> Iterator[str]:
             f"prompt: expected a text or a list of messages, found {described(prompt)}"
         )
     asked = [m for m in prompt if m.get("role") in ("system", "developer", "user")]
-    yield from (text_of(m.get("content")) for m in asked[-1:])
-    yield "\n\n".join(text_of(m.get("content")) for m in asked)
+    yield from (written(m).text for m in asked[-1:])
+    yield "\n\n".join(written(m).text for m in asked)
 
 
 def _matched(texts: list[str], pattern: str) -> tuple[str, str]:

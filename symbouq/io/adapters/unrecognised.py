@@ -6,14 +6,12 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import Any
 
-from pydantic_core import from_json
-
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import JsonAdapter
 from symbouq.io.adapters.fields import PROMPT, SCENES
 from symbouq.io.adapters.inputs import Input
 from symbouq.io.adapters.prompts import split_prompt
-from symbouq.io.adapters.values import described
+from symbouq.io.values import described
 from symbouq.records import Trace
 
 _NAMES = {
@@ -38,8 +36,8 @@ _OWN = Trace.model_fields.keys()
 
 
 class Unrecognised(JsonAdapter):
-    """Records as they stand; the first object, if it has other fields than a trace, is told how
-    they may be named.
+    """Records as they stand; of those without a scene, the first is told how its fields may be
+    named, and the others are counted.
     """
 
     expected = "a trace, an object with scene and response"
@@ -50,27 +48,48 @@ class Unrecognised(JsonAdapter):
         return bool(source.first)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        if _is_one_object(self.source):
-            raise RecordError(
-                "expected one JSON object a line, or one array of objects, found over several "
-                f"lines {described(self.source.first)}"
-            )
-        values = self.source.values()
-        for number, encoded in values:
+        foreign, last = 0, 0
+        for number, encoded in self.source.values():
             record = self.object(encoded)
-            if isinstance(record, RecordError):
-                yield number, encoded  # whoever takes the lines says what is wrong with it
+            # Whoever takes the lines says what is wrong with them, or with our own fields.
+            if isinstance(record, RecordError) or not _is_foreign(record):
+                yield number, encoded
                 continue
-            # Of a long line the head alone was seen; with our own fields, some value is wrong.
-            foreign = record.keys().isdisjoint(SCENES) and dict(_texts(record)).keys() - _OWN
-            yield number, RecordError(_hint(record)) if foreign else encoded
-            break
-        yield from values
+            if not foreign:
+                yield number, RecordError(_hint(record))
+            foreign, last = foreign + 1, number
+        if foreign > 1:
+            yield last, RecordError(f"{foreign - 1:,} more records without a scene, up to this one")
+
+
+def _is_foreign(record: dict[str, Any]) -> bool:
+    """Whether a record has no scene, but fields in which one may be."""
+    return record.keys().isdisjoint(SCENES) and bool(record.keys() - {"id"})
 
 
 def _hint(record: dict[str, Any]) -> str:
     found = f"expected a trace or a record of a known format, found {described(record)}"
+    lists = [*_lists(record)]
+    if lists and not any(len(text) > _BRIEF for text in dict(_texts(record)).values()):
+        return f"{found}; say where its records are: --items {quote(lists[0])}"
     return f"{found}; name its fields: {mapping_for(record)}"
+
+
+_BRIEF = 80
+"""Characters of a text up to which it is no scene."""
+
+
+def _lists(value: Any, path: str = "") -> Iterator[str]:
+    """The paths of the lists of objects in an object, as `--items` takes them."""
+    for name, inner in value.items() if isinstance(value, dict) else ():
+        here = f"{path}{name}"
+        if isinstance(inner, list) and inner and isinstance(inner[0], dict):
+            if not inner[0].keys().isdisjoint(("role", "from")):
+                continue  # messages
+            yield here
+            yield from _lists(inner[0], f"{here}.*.")
+        elif isinstance(inner, dict):
+            yield from _lists(inner, f"{here}.")
 
 
 def mapping_for(record: dict[str, Any]) -> str:
@@ -120,18 +139,3 @@ def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]
             yield path, " ".join(value)
         elif isinstance(value, dict):
             yield from _texts(value, f"{path}.")
-
-
-def _is_one_object(source: Input) -> bool:
-    """Whether an input is one object over several lines, as far as its head shows."""
-    head = source.head.decode(errors="replace").strip()
-    line, _, rest = head.partition("\n")
-    try:
-        from_json(line)
-        return False
-    except ValueError:
-        pass
-    try:
-        return bool(rest) and isinstance(from_json(head, allow_partial="trailing-strings"), dict)
-    except ValueError:
-        return False

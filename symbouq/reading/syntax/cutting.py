@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import LONGEST_WORD, stretches
-from symbouq.reading.segments import ENDS
+from symbouq.reading.segments import ENDS, is_ended
 from symbouq.reading.syntax.preparation import Piece
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ def spans(text: str) -> list[tuple[int, int]]:
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
         for tokens in pieces(english_tokenizer(), text, _dotted())
     ]
+
+
+def finished(text: str) -> str:
+    """A text that was cut off, without its last sentence where that has no end."""
+    start, end = (spans(text) or [(0, 0)])[-1]
+    return text if "\n" in text[end:] or is_ended(text[start:]) else text[:start]
 
 
 @cache

@@ -786,12 +786,12 @@ class _Sentence:
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
                 continue  # "the part of B that ..."
-            short = category == "side" and len(words) == 1 and len(words[0]) < 3
-            short = short and words[0] != "up"
-            if short and (not self.texts[at].isupper() or self._at(at + 1) == "."):
+            short = (
+                category == "side" and len(words) == 1 and len(words[0]) < 3 and words[0] != "up"
+            )
+            lone = len(words[0]) == 1 and self._at(end) != "of"
+            if short and (lone or not self.texts[at].isupper() or self._at(at + 1) == "."):
                 continue  # "NE", not "ne"
-            if short and len(words[0]) == 1 and self._at(end) != "of":
-                continue
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None

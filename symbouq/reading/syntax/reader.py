@@ -173,12 +173,12 @@ class SyntaxReader(TraceReader):
         """The texts of a trace that are read together, each with the names that it repeats: first
         those of scene and question, then those of the claims.
         """
-        scene, question, steps, conclusion, response = told
+        scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
         names = self._names([*given, *(steps or ()), conclusion or "", response or ""])
         spoken = " ".join(given).lower()
         groups = [(tuple(given), frozenset(n for n in names if " ".join(n) in spoken))]
-        claims = self.claims_of(steps, conclusion, response)
+        claims = self.claims_of(steps, conclusion, response, truncated)
         groups.append((tuple(map(broken, claims.texts)), names))
         if claims.conclusion:
             groups.append(((answered(claims.conclusion)[0],), names))
@@ -918,15 +918,12 @@ class _ClaimParser:
 
     def _is_blurred(self, said: Resolved, sentence: Sentence) -> bool:
         """Whether the words of scene and claim for two things may mean the same."""
-        blurred = self._of.ontology.wording.blurred
-        converse = self._of.ontology.relations.converse
-        word, relation = sentence.word_of(said.triplet), said.relation
+        blurred, relations = self._of.ontology.wording.blurred, self._of.ontology.relations
+        converse, word, relation = relations.converse, sentence.word_of(said.triplet), said.relation
         there = self._scene.worded.get((said.figure, said.ground), set())
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
-        if (word, relation) in there or (
-            compass and relation not in self._of.ontology.relations.within
-        ):
-            return False  # said with the same words; "on the shelf" is not north of it
+        if (word, relation) in there or (compass and relation not in relations.within):
+            return False  # said in the same words; "on the shelf" is not north of it
         turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred

@@ -562,7 +562,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
         misread = misread or (token.tag_ == "RB" and word.category == "between")
         plural = joined and not word.text.endswith("s")
         preceding = next((t for t in reversed(doc[: token.i]) if t.pos_ != "ADV"), token)
-        named = preceding.pos_ in (*NOMINAL, "ADJ") or words[preceding.i].label
+        nominal = (*NOMINAL, "ADJ") if plural else NOMINAL  # "the circle and the square overlap"
+        named = preceding.pos_ in nominal or words[preceding.i].label
         if (
             misread
             and named
@@ -570,7 +571,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
             and (plural or token.dep_ == "ROOT" or token.tag_ == "RB")
         ):
             shown = [w.shown for w in words]
-            shown[token.i] = "are" if plural else "exists"
+            verbs = "need" if doc[token.i + 1].pos_ in (*NOMINAL, "DET", "NUM") else "are"
+            shown[token.i] = verbs if plural else "exists"
             return shown
     if any(token.tag_ in _FINITE for token in doc):
         return None

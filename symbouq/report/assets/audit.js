@@ -155,7 +155,11 @@ const spelled = (relation) => `${relation.subject} is ${relation.words} ${relati
 // The list ---------------------------------------------------------------------------------
 
 const last = (row) => row.verdicts[row.verdicts.length - 1] || "unread";
+/** How bad a trace is: a claim is contradicted, the scene is, the answer is wrong, nothing is decided. */
+const badness = (row) => (row.verdicts.includes("contradicted") ? 4 : !row.feasible ? 3 : row.label === false ? 2
+  : row.verdicts.includes("entailed") ? 0 : 1);
 const SORTS = {
+  worst: ["worst first", (a, b) => badness(b) - badness(a)],
   file: ["order of the file", () => 0],
   score: ["lowest score first", (a, b) => a.score - b.score],
   sure: ["highest score first", (a, b) => b.score - a.score],
@@ -177,6 +181,9 @@ function traces() {
   const rows = DATA.rows;
   let found = rows.map((_, n) => n);
   let current = -1;
+  const named = new Map();
+  for (const row of rows) named.set(row.id, (named.get(row.id) || 0) + 1);
+  const title = (row) => (named.get(row.id) > 1 && row.place ? `${row.id} · ${row.place}` : row.id);
 
   const tally = (test) => number(rows.filter(test).length);
   const search = make("input", { type: "search", placeholder: "id, scene, question, claims", oninput: later(120, () => sift()) });
@@ -223,6 +230,9 @@ function traces() {
     pages.set(found.length, DATA.overview.traces, "traces");
     none.hidden = found.length > 0;
     list.hidden = !found.length;
+    if (current < 0) return; // at the start, when nothing is shown yet
+    if (found.length) open(found.includes(current) ? current : found[0], false);
+    else sheet.replaceChildren(make("p", { class: "soft" }, "No trace is like that."));
   }
 
   function fill(from, to) {
@@ -240,8 +250,9 @@ function traces() {
       row.conditional > 0 && make("span", { class: "mark", title: "conditional verdicts" }, `${row.conditional} cond.`),
     ];
     return make("li", { role: "option", tabindex: "-1", "aria-selected": String(n === current), "data-index": n },
-      make("div", { class: "head" }, make("span", { class: "name", title: row.id }, row.id), marks,
+      make("div", { class: "head" }, make("span", { class: "name", title: title(row) }, title(row)), marks,
         make("span", { class: "mark", title: "Constraint-Rule" }, row.score.toFixed(2))),
+      row.why && make("p", { class: "why" }, row.why),
       make("div", { class: "foot" }, strip(row)));
   }
 
@@ -280,7 +291,7 @@ function traces() {
   sift();
   const wanted = new URLSearchParams(location.hash.slice(1));
   const asked = rows[wanted.get("n")]?.id === wanted.get("trace") ? Number(wanted.get("n")) : rows.findIndex((row) => row.id === wanted.get("trace"));
-  if (asked >= 0) { pages.reveal(asked); open(asked, true); } else if (rows.length) open(0, false);
+  if (asked >= 0) { pages.reveal(found.indexOf(asked)); open(asked, true); } else if (rows.length) open(found[0], false);
   else sheet.replaceChildren(make("p", { class: "soft" }, "There is no trace."));
 
   const cut = DATA.overview.traces - rows.length;
@@ -434,7 +445,7 @@ function pictured(sheet) {
   const title = make("h3", {}, !sheet.feasible ? "The scene contradicts itself" : things.length ? "One layout of the scene, of possibly many" : "The scene places nothing");
   const hint = make("p", { class: "hint" }, "Arrows lead to the thing that is placed. What nothing places together stands apart.");
   const node = make("section", { class: "picture", "aria-label": "Picture" }, title, canvas, caption, cycle, hint);
-  const plan = things.length ? (sheet.picture.extent ? boxPlan(things, groups) : pointPlan(things, groups)) : null;
+  const plan = things.length ? plotted(things, groups, sheet.picture.extent) : null;
   const stated = sheet.sentences.flatMap((line, n) => line.relations.map((relation) => ({ ...relation, source: `scene:${n + 1}` })));
   const claimed = sheet.claims.flatMap((claim, n) => claim.relations.map((relation) => ({ ...relation, source: `claim:${n + 1}` })));
   const index = new Map(things.map((thing, n) => [thing.name, n]));
@@ -473,17 +484,28 @@ function captions(sheet, claim, n) {
 
 const PAD = 28; // room around a group, for what lies beyond its things
 
-/** Points: a cell for each pair of coordinates; what lies in a thing is drawn in its box. */
-function pointPlan(things, groups) {
+/** A cell for each pair of coordinates; what lies in a thing is drawn in its box, wherever that is. */
+function plotted(things, groups, extent) {
   const own = (n) => things[n].x !== null || things[n].y !== null;
-  const kids = things.map((_, n) => things.map((thing, k) => (thing.in === n && !own(k) ? k : -1)).filter((k) => k >= 0));
-  const root = (n) => things[n].in === null || own(n);
-  const label = (n) => short(things[n].name) + (things[n].other ? ` (${things[n].other})` : "");
+  // Of points that both have a place of their own, neither is where the other is.
+  const host = (n) => (things[n].in !== null && (extent || !own(n) || !own(things[n].in)) ? things[n].in : null);
+  const drawn = new Set(groups.flat());
+  const kids = things.map((_, n) => things.map((_thing, k) => k).filter((k) => host(k) === n && drawn.has(k)));
+  const root = (n) => host(n) === null;
+  const spot = (n, axis) => things[n][axis]?.[0] ?? kids[n].map((k) => spot(k, axis)).find((value) => value !== null) ?? null;
+  const apart = new Set(things.map((thing) => thing.other)).size > 1; // on other axes
+  const label = (n) => short(things[n].name) + (apart && things[n].other ? ` (${things[n].other})` : "");
 
   function sized(n) {
     const inner = kids[n].map(sized);
     const lines = [];
-    for (let k = 0; k < inner.length; k += 3) lines.push(inner.slice(k, k + 3));
+    const heights = [...new Set(kids[n].map((k) => spot(k, "y")))].sort((a, b) => b - a);
+    // From above, each line from the left; without places, three in a line.
+    for (const y of heights) {
+      const line = inner.filter((box) => spot(box.n, "y") === y).sort((a, b) => spot(a.n, "x") - spot(b.n, "x"));
+      const most = spot(n, "x") === null ? 3 : 8;
+      for (let k = 0; k < line.length; k += most) lines.push(line.slice(k, k + most));
+    }
     const width = Math.max(widthOf(label(n)) + 18, ...lines.map((line) => line.reduce((sum, box) => sum + box.width + 8, 8)));
     const height = lines.reduce((sum, line) => sum + Math.max(...line.map((box) => box.height)) + 8, inner.length ? 24 : 26);
     return { n, width, height, lines };
@@ -495,6 +517,7 @@ function pointPlan(things, groups) {
 
   function put(box, x, y) {
     places.set(box.n, { x, y, width: box.width, height: box.height, whole: box.lines.length > 0 });
+    cells.set(box.n, { x, y, width: box.width, height: box.height, frame: frames[frames.length - 1] });
     let top = y + 24;
     for (const line of box.lines) {
       let left = x + 8;
@@ -516,10 +539,10 @@ function pointPlan(things, groups) {
     const roots = group.filter(root);
     if (!roots.length) continue;
     const stacks = new Map();
-    const placed = roots.some(own);
+    const placed = roots.some((n) => spot(n, "x") !== null || spot(n, "y") !== null);
     roots.forEach((n, k) => {
       // What has no coordinates stands in rows of three.
-      const [x, y] = placed ? [things[n].x?.[0] ?? 0, things[n].y?.[0] ?? 0] : [k % 3, -Math.floor(k / 3)];
+      const [x, y] = placed ? [spot(n, "x") ?? 0, spot(n, "y") ?? 0] : [k % 3, -Math.floor(k / 3)];
       const key = `${x},${y}`;
       if (!stacks.has(key)) stacks.set(key, { x, y, boxes: [] });
       stacks.get(key).boxes.push(sized(n));
@@ -551,48 +574,6 @@ function pointPlan(things, groups) {
   return planned(things, places, cells, frames, wide, top + deep, label);
 }
 
-/** Things with an extent: a line for each coordinate that some thing begins or ends at. */
-function boxPlan(things, groups) {
-  const places = new Map(), cells = new Map(), frames = [];
-  const label = (n) => short(things[n].name) + (things[n].other ? ` (${things[n].other})` : "");
-  const contains = (a, b) => a !== b && ["x", "y"].every((axis) => things[a][axis] && things[b][axis] && things[a][axis][0] <= things[b][axis][0] && things[a][axis][1] >= things[b][axis][1]);
-  const span = (n, axis) => things[n][axis] || [0, 1];
-  let left = 0, top = 0, deep = 0, wide = 0;
-  for (const group of groups) {
-    const around = new Map(group.map((n) => [n, group.filter((m) => contains(m, n) && !(contains(n, m) && m > n)).length]));
-    const within = new Map(group.map((n) => [n, group.filter((m) => contains(n, m) && !(contains(m, n) && m < n)).length]));
-    const inward = (n) => Math.max(0, ...group.filter((m) => contains(n, m) && around.get(m) > around.get(n)).map((m) => around.get(m) - around.get(n)));
-    const axisLines = (axis, need) => {
-      const values = [...new Set(group.flatMap((n) => span(n, axis)))].sort((a, b) => a - b);
-      const at = new Map(values.map((value, n) => [value, n]));
-      const gaps = values.slice(1).map(() => 10);
-      const ordered = [...group].sort((a, b) => within.get(a) - within.get(b));
-      for (const n of ordered) {
-        const [low, high] = span(n, axis).map((value) => at.get(value));
-        const missing = need(n) - gaps.slice(low, high).reduce((sum, gap) => sum + gap, 0);
-        if (missing > 0) for (let k = low; k < high; k++) gaps[k] += missing / (high - low);
-      }
-      const where = [0];
-      gaps.forEach((gap, k) => where.push(where[k] + gap));
-      return { low: (n) => where[at.get(span(n, axis)[0])], high: (n) => where[at.get(span(n, axis)[1])], size: where[where.length - 1] };
-    };
-    const xs = axisLines("x", (n) => widthOf(label(n)) + 20 + 8 * around.get(n));
-    const ys = axisLines("y", (n) => 26 + 22 * inward(n) + 22 * around.get(n));
-    const frame = { x: left, y: top, width: xs.size + 2 * PAD, height: ys.size + 2 * PAD };
-    if (left && left + frame.width > 350) { left = 0; top += deep + 12; deep = 0; [frame.x, frame.y] = [left, top]; }
-    frames.push(frame);
-    for (const n of [...group].sort((a, b) => around.get(a) - around.get(b))) {
-      const inset = around.get(n);
-      const cell = { x: frame.x + PAD + xs.low(n), y: frame.y + PAD + ys.size - ys.high(n), width: xs.high(n) - xs.low(n), height: ys.high(n) - ys.low(n), frame };
-      const head = Math.min(22 * inset, Math.max(0, cell.height - 24));
-      cells.set(n, cell);
-      places.set(n, { x: cell.x + 3 * inset, y: cell.y + head, width: cell.width - 6 * inset, height: cell.height - head - 3 * inset, whole: within.get(n) > 0 });
-    }
-    left += frame.width + 12; deep = Math.max(deep, frame.height); wide = Math.max(wide, left - 12);
-  }
-  return planned(things, places, cells, frames, wide, top + deep, label);
-}
-
 /** Draws things at their places, with what a claim and its premises say of them. */
 function planned(things, places, cells, frames, width, height, label) {
   function drawPlan(id, stated, claim, number_, premises, index, regions) {
@@ -610,14 +591,16 @@ function planned(things, places, cells, frames, width, height, label) {
     const shaded = regions.filter((region) => region && region.object !== null && cells.has(region.object)).slice(0, 1)
       .map((region) => overlay(region, cells.get(region.object), id));
     const order = [...places.keys()].sort((a, b) => places.get(b).width * places.get(b).height - places.get(a).width * places.get(a).height);
-    const said = things.map((thing) => `${thing.name}${thing.x || thing.y ? ` at ${["x", "y"].filter((axis) => thing[axis]).map((axis) => `${axis} ${thing[axis][0]}${thing[axis][0] === thing[axis][1] ? "" : ` to ${thing[axis][1]}`}`).join(", ")}` : ""}${thing.in === null ? "" : ` in ${things[thing.in].name}`}`).join("; ");
-    return draw("svg", { width: width + 4, height: height + 4, viewBox: `-2 -2 ${width + 4} ${height + 4}`, role: "img", "aria-label": `Layout: ${said}` },
+    const said = things.filter((_, n) => places.has(n)).map((thing) => `${thing.name}${thing.x || thing.y ? ` at ${["x", "y"].filter((axis) => thing[axis]).map((axis) => `${axis} ${thing[axis][0]}${thing[axis][0] === thing[axis][1] ? "" : ` to ${thing[axis][1]}`}`).join(", ")}` : ""}${thing.in === null ? "" : ` in ${things[thing.in].name}`}`).join("; ");
+    const svg = draw("svg", { width: width + 4, viewBox: `-2 -2 ${width + 4} ${height + 4}`, role: "img", "aria-label": `Layout: ${said}` },
       draw("defs", {}, tip(`${id}a`, "tip"), tip(`${id}b`, "tip lit")),
       frames.filter((frame) => frames.length > 1 && !frame.lone).map((frame) => draw("rect", { class: "group", x: frame.x, y: frame.y, width: frame.width, height: frame.height })),
       shaded,
       order.filter((n) => places.get(n).whole).map((n) => box(n)),
       edges.map(({ a, b, strong, own }) => edge(places.get(b), places.get(a), `edge ${own ? "claim" : strong ? "lit" : ""}`, `${id}${strong || own ? "b" : "a"}`)),
       order.filter((n) => !places.get(n).whole).map((n) => box(n)));
+    svg.style.minWidth = `${Math.round(0.5 * width)}px`; // as small as can be read
+    return svg;
 
     function box(n) {
       const place = places.get(n);

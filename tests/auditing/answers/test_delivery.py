@@ -205,3 +205,84 @@ def test_alternatives_are_kept_where_a_trace_is_parsed_first() -> None:
     for before, after in zip(direct, again, strict=True):
         for field in ("text", "stance", "verdict", "grounded_verdict", "reason", "message"):
             assert before[field] == after[field]
+
+
+LAMPS = ["The lamp is above the desk.", "The desk is right of the chair."]
+WHERE = "Where is the lamp relative to the chair?"
+PLACES = ["upper left", "lower right", "upper right", "lower left"]
+STATED = "\nA. The lamp is below the desk.\nB. The chair is left of the desk.\nC. It is far."
+
+
+def last_claim(response: str, question: str, **more: Any) -> dict[str, Any]:
+    trace = Trace(id="1", scene=LAMPS, question=question, response=response, **more)
+    claim: dict[str, Any] = TraceAuditor().audited(trace)["claims"][-1]
+    return claim
+
+
+@pytest.mark.parametrize(
+    "answer", ["ANSWER: %s", "\\boxed{%s}", "(%s)", "%s", "**%s**", "Option %s is correct."]
+)
+@pytest.mark.parametrize("listed", ["lines", "brackets", "answer space"])
+def test_the_letter_of_an_option_is_judged_by_its_text(answer: str, listed: str) -> None:
+    options = [f"{letter}. {text}" for letter, text in zip("ABCD", PLACES, strict=True)]
+    question, space = WHERE, None
+    if listed == "lines":
+        question = "\n".join([WHERE, *options])
+    elif listed == "brackets":
+        question = " ".join([WHERE, *(f"({o[0]}) {o[3:]}" for o in options)])
+    else:
+        space = PLACES
+    right = last_claim(answer % "C", question, answer_space=space)
+    wrong = last_claim(answer % "B", question, answer_space=space)
+    assert (right["verdict"], wrong["verdict"]) == ("entailed", "contradicted")
+
+
+@pytest.mark.parametrize("answer", ["(C) upper right", "C. upper right", "C: upper right"])
+def test_a_letter_with_its_text(answer: str) -> None:
+    assert last_claim(answer, WHERE, answer_space=PLACES)["verdict"] == "entailed"
+
+
+@pytest.mark.parametrize(
+    ("response", "verdict"),
+    [
+        ("ANSWER: A", "contradicted"),
+        ("\\boxed{B}", "entailed"),
+        ("B. The chair is left of the desk.", "entailed"),
+        ("ANSWER: C", "unknown"),
+    ],
+)
+def test_an_option_may_be_a_statement(response: str, verdict: str) -> None:
+    assert last_claim(response, f"Which is true?{STATED}")["verdict"] == verdict
+
+
+def test_options_of_yes_and_no() -> None:
+    space = ["Yes", "No", "Cannot be determined"]
+    claim = last_claim("ANSWER: B", "Is the lamp above the desk?", answer_space=space)
+    assert claim["verdict"] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("response", "claims"),
+    [
+        ("The lamp is above the desk. So the lamp is lower ri", ["entailed", "unknown"]),
+        ("The lamp is above the desk.\nAnswer: upper right.", ["entailed", "unknown", "unknown"]),
+        ("", ["unknown"]),
+        ("<think>\nThe lamp is above the desk. So it i", ["entailed", "unknown"]),
+    ],
+)
+def test_output_that_was_cut_off_has_no_answer_and_no_score(
+    response: str, claims: list[str]
+) -> None:
+    trace = Trace(id="1", scene=LAMPS, question=WHERE, response=response, truncated=True)
+    audit = TraceAuditor().audited(trace)
+    assert audit["truncated"] and audit["constraint_rule"] is None
+    assert [claim["verdict"] for claim in audit["claims"]] == claims
+    assert audit["claims"][-1]["text"] == audit["conclusion"]["text"] == ""
+    whole = TraceAuditor().audited(trace.model_copy(update={"truncated": False, "response": "x."}))
+    assert not whole["truncated"] and whole["constraint_rule"] is not None
+
+
+def test_an_empty_output_is_one_that_was_cut_off() -> None:
+    assert Trace(id="1", scene=LAMPS, response=" \n").truncated
+    assert not Trace(id="1", scene=LAMPS, response="left").truncated
+    assert not Trace(id="1", scene=LAMPS, reasoning=["x"], conclusion="").truncated

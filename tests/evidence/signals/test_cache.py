@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 from helpers.commands import read_lines, write_lines
 from helpers.extras import need_models
 
-from symbouq.errors import SymboUQError
+from symbouq.errors import SymboUQError, install_command
 from symbouq.evidence.signals.cache import Configuration, SignalsCache, examples, shard_name
 from symbouq.evidence.signals.example import TokenSignals
 from symbouq.evidence.signals.forward import Forced, ForcedPass
@@ -468,7 +469,7 @@ def test_a_missing_package_is_told(
 ) -> None:
     monkeypatch.setitem(sys.modules, "safetensors.numpy", None)
     for use in (lambda: SignalsCache(tmp_path), lambda: backbone.write(five, tmp_path / "out")):
-        with pytest.raises(SymboUQError, match=r"pip install 'symbouq\[models\]'"):
+        with pytest.raises(SymboUQError, match=re.escape(install_command("models"))):
             use()
 
 

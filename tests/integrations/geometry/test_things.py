@@ -16,7 +16,6 @@ pytest.importorskip("shapely", reason="shapely is not installed (extra `geo`)")
 
 import shapely
 
-from symbouq.errors import RecordError
 from symbouq.integrations.geometry.maps import on_map
 from symbouq.integrations.geometry.pictures import in_picture
 from symbouq.integrations.geometry.spaces import Box, in_space
@@ -26,12 +25,18 @@ from symbouq.integrations.geometry.things import (
     distinct,
     numbered,
     rcc8,
-    scene,
     topology,
+)
+from symbouq.integrations.geometry.things import (
+    scene as related,
 )
 
 box = shapely.box
 NAMES = ("the park", "the mill", "the lake", "the quarry")
+
+
+def scene(*things: Any, **options: Any) -> list[str]:
+    return [sentence for sentence, _ in related(*things, **options)]
 
 
 def cuboid(name: str, center: Any, size: Any, yaw: float = 0.0) -> Thing:
@@ -150,8 +155,8 @@ def test_nothing_is_said_of_nothing() -> None:
 def test_names_of_several() -> None:
     assert numbered(["dog", "cup", "Cup"]) == ["the dog", "the cup 1", "the Cup 2"]
     names = numbered(["cup", "cup", "cup 1"])
-    with pytest.raises(RecordError, match=r"a.json: two things are called 'the cup 1'"):
-        distinct([in_picture(name, 0, 0, 1, 1) for name in names], "a.json")
+    things = distinct([in_picture(name, 0, 0, 1, 1) for name in names])
+    assert [each.name for each in things] == ["the cup 1 1", "the cup 2", "the cup 1 2"]
 
 
 places = st.tuples(st.integers(0, 8), st.integers(0, 8))

@@ -106,7 +106,8 @@ def test_bad_rows_are_reported_and_the_rest_is_kept(tmp_path: Path) -> None:
     assert faults(str(path)) == [
         "in.csv:2: expected 3 cells, as the header has, found 2",
         "in.csv:3: not UTF-8",
-        "in.csv:4: no scene: the record has no prompt; name its field by --map scene=FIELD",
+        "in.csv:4: no scene: the record has no prompt; name its field by --map scene=FIELD: there is an "
+        "object with scene, response, scores",
         "in.csv:5: scores: not valid JSON: EOF while parsing an object at line 1 column 1",
         "in.csv:6: not valid CSV: ',' expected after '\"'",
         "in.csv:8: not valid CSV: unexpected end of data",

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from symbouq.errors import install_command
 from symbouq.reading.syntax import pipeline as module
 from symbouq.reading.syntax.pipeline import Pipeline, PipelineError, installed, pipeline
 
@@ -23,7 +26,7 @@ def test_official_names_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_without_any_the_message_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIPELINES", ())
-    with pytest.raises(PipelineError, match=r"pip install 'symbouq\[english\]'"):
+    with pytest.raises(PipelineError, match=re.escape(install_command("english"))):
         Pipeline()
 
 

@@ -32,6 +32,12 @@ class ConstraintRule(Scorer):
     needs = frozenset({"audit"})
     orientation = "correctness"
 
+    @classmethod
+    def lacks(cls, example: Example) -> str:
+        """An answer, where the output was cut off."""
+        cut = example.audit is not None and example.audit["constraint_rule"] is None
+        return "an answer, and its output was cut off" if cut else ""
+
     def values(self, example: Example) -> float:
         """The audit's confidence."""
         assert example.audit is not None  # a need

@@ -16,7 +16,7 @@ from symbouq.io.adapters.base import Adapter, Record
 from symbouq.io.adapters.fields import filled
 from symbouq.io.adapters.inputs import Input, spelled
 from symbouq.io.adapters.tables import check_columns, row_fields
-from symbouq.io.adapters.values import decoded
+from symbouq.io.values import decoded
 
 _SEPARATORS = ",;\t"
 _LONGEST = 1 << 24

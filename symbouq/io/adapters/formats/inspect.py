@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from symbouq.errors import RecordError, extra
-from symbouq.io.adapters.base import JsonAdapter
+from symbouq.io.adapters.base import JsonAdapter, Record
 from symbouq.io.adapters.chat import answered
-from symbouq.io.adapters.documents import array_items
+from symbouq.io.adapters.documents import EACH
 from symbouq.io.adapters.inputs import Input
-from symbouq.io.adapters.values import described, expect, posed
+from symbouq.io.values import described, expect, posed
 
 _ATTACHED = "attachment://"
 _BULK = {"events", "events_data", "store"}
@@ -37,11 +37,13 @@ class _Inspect(JsonAdapter):
         if _is_archive(source):
             _package()
 
-    def listed(self) -> Iterator[bytes | RecordError]:
-        source = self.source
-        if _is_archive(source):
-            return _archived(str(source.file))
-        return array_items(source.chunks(), "samples")
+    def records(self) -> Iterator[Record]:
+        if _is_archive(self.source):
+            for number, encoded in enumerate(_archived(str(self.source.file)), 1):
+                yield number, self.object(encoded)
+            return
+        self.source.within = ("samples", EACH)
+        yield from super().records()
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         if "output" not in record or "input" not in record:
@@ -91,7 +93,7 @@ def _archived(file: str) -> Iterator[bytes | RecordError]:
 def _answer(output: dict[str, Any], failure: Any) -> dict[str, Any]:
     choices = output.get("choices")
     if choices:
-        return answered(expect(choices, list, "output.choices", "a list"))
+        return answered(expect(choices, list, "output.choices", "a list"), "output.choices")
     if output.get("completion"):
         return {"response": output["completion"]}
     if isinstance(failure, dict):

@@ -14,7 +14,7 @@ from typing import Any
 from symbouq.errors import RecordError
 from symbouq.io.adapters.base import JsonAdapter, Record
 from symbouq.io.adapters.inputs import Input, ReadOptions
-from symbouq.io.adapters.values import expect, posed
+from symbouq.io.values import expect, posed
 
 
 class _LmEval(JsonAdapter):

@@ -78,12 +78,16 @@ def test_faults_name_the_sample(tmp_path: Path) -> None:
     silent = {**inspect_sample(TRACES[2]), "output": {"model": "m", "choices": []}}
     path = log(tmp_path / "log.json", inspect_sample(TRACES[0]), failed, silent, {"id": 4}, 5)
     expected = "expected a sample of inspect_ai (id, epoch, input, output), found"
-    assert faults(path) == [
-        "log.json:2: the sample ended in an error: out of memory",
-        "log.json:3: output: expected choices or a completion, found an object with model, choices",
-        f"log.json:4: {expected} an object with id",
-        f"log.json:5: {expected} a number",
+    told = [fault.partition(":")[2].partition(": ") for fault in faults(path)]
+    assert [message for _, _, message in told] == [
+        "the sample ended in an error: out of memory",
+        "output: expected choices or a completion, found an object with model, choices",
+        f"{expected} an object with id",
+        f"{expected} a number",
     ]
+    text = Path(path).read_text().splitlines()
+    assert text[int(told[2][0]) - 1].strip() == "{"
+    assert text[int(told[2][0])].strip() == '"id": 4'
 
 
 def test_a_log_that_breaks_off_keeps_what_precedes(tmp_path: Path) -> None:
@@ -91,14 +95,16 @@ def test_a_log_that_breaks_off_keeps_what_precedes(tmp_path: Path) -> None:
     whole = Path(path).read_bytes()
     Path(path).write_bytes(whole[:-900])
     assert len(read(path)) == 3
-    assert faults(path) == ["log.json:3: the file breaks off before its JSON is complete"]
+    (fault,) = faults(path)
+    assert fault.endswith(": the file breaks off before its JSON is complete")
 
 
 def test_a_log_without_samples(tmp_path: Path) -> None:
-    fault = ":1: expected a sample of inspect_ai (id, epoch, input, output), found none in it"
-    assert faults(log(tmp_path / "log.json")) == [f"log.json{fault}"]
+    (fault,) = faults(log(tmp_path / "log.json"))
+    assert fault.startswith("log.json:1: expected records at samples.*, found none in it")
     (tmp_path / "other").write_text('{"id": "1"}')
-    assert faults(str(tmp_path / "other"), ReadOptions("inspect")) == [f"other{fault}"]
+    (fault,) = faults(str(tmp_path / "other"), ReadOptions("inspect"))
+    assert fault.endswith("found none in it, but an object with id")
 
 
 def test_a_damaged_archive(tmp_path: Path) -> None:

@@ -35,9 +35,8 @@ def test_a_bad_row_is_made_good_by_another_filter(tmp_path: Path) -> None:
         lm_eval_row(TRACES[0], "strict", arguments={}),
         lm_eval_row(TRACES[0], "loose"),
     )
-    assert faults(path) == [
-        "samples.jsonl:1: no scene: the record has no prompt; name its field by --map scene=FIELD"
-    ]
+    (fault,) = faults(path)
+    assert fault.startswith("samples.jsonl:1: no scene: the record has no prompt")
 
 
 def test_repeats_are_samples(tmp_path: Path) -> None:

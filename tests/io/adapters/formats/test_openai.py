@@ -98,8 +98,7 @@ def test_faults_of_the_join(tmp_path: Path) -> None:
     assert faults(path, reading) == [
         "requests.jsonl:2: custom_id '1' occurs before",
         "requests.jsonl:3: not valid JSON: EOF while parsing an object at line 1 column 1",
-        "requests.jsonl:4: expected a line of batch input (custom_id, body), found an object with "
-        "body",
+        "requests.jsonl:4: expected a request of a batch (custom_id), found an object with body",
         f"output.jsonl:2: no request '2' in {reading.batch_input}",
     ]
 
@@ -108,7 +107,8 @@ def test_a_completion_without_its_prompt(tmp_path: Path) -> None:
     path = lines(tmp_path / "out.jsonl", batch_output(TRACES[0]))
     assert faults(path) == [
         "out.jsonl:1: no prompt: a completion does not hold the messages that it answers; give the "
-        "batch's input by --batch-input, or --map scene=FIELD"
+        "batch's input by --batch-input, or --map scene=FIELD: there is an object with id, "
+        "custom_id, response, error"
     ]
 
 

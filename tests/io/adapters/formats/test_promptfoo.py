@@ -66,20 +66,21 @@ def test_results_that_failed(tmp_path: Path) -> None:
     rows = [
         promptfoo_result(TRACES[0], response=None, error="API\nerror"),
         promptfoo_result(TRACES[0], response={"error": "timeout"}),
-        promptfoo_result(TRACES[0], response={"output": {"x": 1}}),
+        promptfoo_result(TRACES[0], response={"output": 1}),
         {"id": "4"},
     ]
-    path = written(tmp_path / "out.json", promptfoo_output(*rows))
-    assert faults(path) == [
-        "out.json:1: the request failed: API error",
-        "out.json:2: the request failed: timeout",
-        "out.json:3: response.output: expected a text or a message, found an object with x",
-        "out.json:4: expected a result of promptfoo (prompt, vars, response), found an object with "
-        "id",
+    assert faults(lines(tmp_path / "out.jsonl", *rows)) == [
+        "out.jsonl:1: the request failed: API error",
+        "out.jsonl:2: the request failed: timeout",
+        "out.jsonl:3: response.output: expected a text or a message, found a number",
+        "out.jsonl:4: expected a result of promptfoo (prompt, vars, response), found an object "
+        "with id",
     ]
 
 
 def test_no_results(tmp_path: Path) -> None:
-    assert faults(written(tmp_path / "out.json", promptfoo_output())) == [
-        "out.json:1: expected a result of promptfoo (prompt, vars, response), found none in it"
-    ]
+    path = written(tmp_path / "out.json", promptfoo_output())
+    (fault,) = faults(path, ReadOptions(format="promptfoo"))
+    assert fault.startswith(
+        "out.json:1: expected a result of promptfoo (prompt, vars, response), found an object with"
+    )

@@ -45,15 +45,17 @@ def test_faults(tmp_path: Path) -> None:
     rows = [vllm_output({**TRACES[0], "id": str(n)}) for n in range(6)]
     rows[0]["prompt"] = None
     rows[1]["outputs"][0]["text"] = 7
-    rows[2]["outputs"] = ["left"]
+    rows[2]["outputs"] = 7
     rows[3]["outputs"][0]["token_ids"] = [11]
     rows[4]["outputs"][0]["token_ids"] = [11, 23]
     rows[5]["outputs"][0]["logprobs"] = {"start_indices": [0]}
     where = "dump.jsonl"
     assert faults(lines(tmp_path / where, *rows)) == [
-        f"{where}:1: no scene: the record has no prompt; name its field by --map scene=FIELD",
-        f"{where}:2: outputs.0.text: expected a text, found a number",
-        f"{where}:3: outputs.0: expected an object with text, found a text",
+        f"{where}:1: no scene: the record has no prompt; name its field by --map scene=FIELD: there "
+        "is an object with request_id, prompt, prompt_token_ids, prompt_logprobs, outputs, finished",
+        f"{where}:2: outputs: expected a text or a message, found an object with index, text, "
+        "token_ids, cumulative_logprob, logprobs, finish_reason",
+        f"{where}:3: outputs: expected a text or a message, found a number",
         f"{where}:4: outputs.0.logprobs: 2 positions, but 1 token_ids",
         f"{where}:5: outputs.0.logprobs.1: the chosen token 23 is not in it",
         f"{where}:6: outputs.0.logprobs: expected a list with an object from token ids to "

@@ -1,0 +1,239 @@
+"""Formats as data: a TOML file that says which path of a record is which field of a trace.
+
+`docs/formats.md` shows one. Beside the fields of a trace there are `prompt`, `system` (what was
+asked beside it), `posed` (objects with `scene` and `question`), `thought` (reasoning kept apart),
+`finish` (why the model stopped) and `error` (why there is no answer). `join` names the id by which
+`--batch-input` has the requests, which then are in `request`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import IO, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from symbouq.errors import RecordError, SymboUQError, one_line
+from symbouq.io.adapters.base import JsonAdapter, Record
+from symbouq.io.adapters.chat import answered
+from symbouq.io.adapters.documents import path_of
+from symbouq.io.adapters.exchanges import asked_of
+from symbouq.io.adapters.fields import PROMPT, SCENES, filled, reached
+from symbouq.io.adapters.inputs import Input, opened
+from symbouq.io.messages import is_truncated, unpacked, written
+from symbouq.io.values import decoded, described, posed
+from symbouq.records import Trace
+
+_OWN = ("system", "posed", "thought", "finish", "error", PROMPT)
+_IN_MEMORY = 1 << 26
+"""Bytes of a batch's input that are kept in memory; what is more goes to a file."""
+_REQUEST = "request"
+
+
+class Declared(BaseModel):
+    """A format as its file declares it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    title: str
+    recognised: list[str] = Field(min_length=1)
+    items: list[str] = []
+    only: list[str] = []
+    instead: list[str] = []
+    """Which records are traces where a file has none of `only`."""
+    join: str | None = None
+    fields: dict[str, list[str]]
+
+    def place(self, source: Input) -> tuple[str, ...] | None:
+        """The path to the records of an input, `()` for lines or items; None if it is of another
+        format.
+        """
+        if source.within:
+            return source.within if self.recognises(source.first) else None
+        for path in ((), *map(path_of, self.items)):
+            if self.recognises(source.at(path)):
+                return path
+        return None
+
+    def recognises(self, record: dict[str, Any]) -> bool:
+        """Whether a record looks like this format."""
+        return bool(record) and holds(record, self.recognised)
+
+    def first(self, record: Any, field: str) -> tuple[Any, str]:
+        """What the first path of a field that leads to something leads to, and that path."""
+        for path in self.fields.get(field, ()):
+            found = reached(record, path)
+            if found not in (None, "", [], {}):
+                return found, path
+        return None, ""
+
+    def has(self, record: Any, field: str) -> bool:
+        """Whether a record has a field, whatever is in it."""
+        return any(reached(record, path, ...) is not ... for path in self.fields.get(field, ()))
+
+
+def holds(record: Any, conditions: Sequence[str]) -> bool:
+    """Whether any of some conditions holds: paths that lead somewhere, joined by `&`; `path=value`
+    asks for a value, `!path` that there is nothing.
+    """
+    return any(all(_holds(record, p.strip()) for p in each.split("&")) for each in conditions)
+
+
+def _holds(record: Any, condition: str) -> bool:
+    path, sign, value = condition.lstrip("!").partition("=")
+    found = reached(record, path, ...)
+    if condition.startswith("!"):
+        return found in (..., None, "")
+    if sign:
+        return str(unpacked(found)).strip('"').lower() == value.lower()
+    return found is not ...
+
+
+@cache
+def declared(file: str) -> type[_Mapped]:
+    """The adapter of a format that a file declares.
+
+    Raises:
+        SymboUQError: If the file cannot be read, or declares none.
+    """
+    try:
+        given = Declared.model_validate(tomllib.loads(Path(file).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        told = error.errors()[0] if isinstance(error, ValidationError) else None
+        fault = f"{'.'.join(map(str, told['loc']))}: {told['msg']}" if told else one_line(error)
+        raise SymboUQError(f"declares no format: {fault}", file) from error
+    if unknown := given.fields.keys() - {*Trace.model_fields, *_OWN}:
+        known = ", ".join((*_OWN, *Trace.model_fields))
+        raise SymboUQError(f"a trace has no field {min(unknown)}; there are {known}", file)
+    return type(
+        "Declared", (_Mapped,), {"given": given, "expected": given.title, "joins": bool(given.join)}
+    )
+
+
+class _Mapped(JsonAdapter):
+    """The records of a declared format."""
+
+    given: ClassVar[Declared]
+
+    @classmethod
+    def detects(cls, source: Input) -> bool:
+        return cls.given.place(source) is not None
+
+    def records(self) -> Iterator[Record]:
+        self.source.within = self.given.place(self.source) or ()
+        with tempfile.SpooledTemporaryFile(_IN_MEMORY) as self._requests:
+            self._places: dict[str, tuple[int, int]] = {}  # by id: start and length
+            if self.options.batch_input is not None:
+                yield from self._stored(self.options.batch_input, self._requests)
+            yield from self._chosen()
+
+    def _chosen(self) -> Iterator[Record]:
+        """The records that are traces."""
+        given, taken, number = self.given, False, 0
+        for number, record in super().records():
+            if isinstance(record, RecordError) or not given.only or holds(record, given.only):
+                taken = taken or not isinstance(record, RecordError)
+                yield number, record
+        if taken or not number or not given.only:
+            return
+        if given.instead and self.source.path != "-":
+            with opened(self.source.path) as again:
+                again.within = self.source.within
+                for number, encoded in again.values():
+                    record = self.object(encoded)
+                    if isinstance(record, dict) and holds(record, given.instead):
+                        taken = True
+                        yield number, record
+        if not taken:
+            kinds = " or ".join((*given.only, *given.instead))
+            raise RecordError(f"expected records with {kinds}, found none of them")
+
+    def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
+        if self.options.batch_input is not None:
+            identity = str(reached(record, self.given.join or "id"))
+            if identity not in self._places:
+                raise RecordError(f"no request {identity!r} in {self.options.batch_input}")
+            place, length = self._places[identity]
+            self._requests.seek(place)
+            record = {**record, _REQUEST: decoded(self._requests.read(length))}
+        fields = self.fields(record)
+        mapped = {field for field, _ in self.options.mapping}
+        if self.given.join and not (mapped | fields.keys()) & {*SCENES, PROMPT}:
+            raise RecordError(
+                "no prompt: a completion does not hold the messages that it answers; give the "
+                "batch's input by --batch-input, or --map scene=FIELD: there is "
+                f"{described(record)}"
+            )
+        return filled(record, fields, self.options, number)
+
+    def fields(self, record: dict[str, Any]) -> dict[str, Any]:
+        given = self.given
+        response, place = given.first(record, "response")
+        if response is None:
+            fault, _ = given.first(record, "error")
+            if fault is not None:
+                raise RecordError(f"the request failed: {_told(fault)}")
+        if response is None and not given.has(record, "response"):
+            if given.join and given.join in record:
+                raise RecordError(
+                    f"expected {given.title}, found {described(record)}: give the batch's output, "
+                    "and this file by --batch-input"
+                )
+            raise self.unexpected(record)
+        fields: dict[str, Any] = answered(response, place)
+        thought, place = given.first(record, "thought")
+        if thought is not None and "<think>" not in fields["response"]:
+            fields["response"] = written(
+                {"content": fields["response"], "thinking": written(thought).text}
+            ).response
+        reason, _ = given.first(record, "finish")
+        if reason is not None and is_truncated(reason):
+            fields["truncated"] = True
+        prompt, place = given.first(record, PROMPT)
+        if prompt is not None:
+            asked = asked_of(prompt, place)
+            system, place = given.first(record, "system")
+            if system is not None:
+                said = asked if isinstance(asked, list) else [{"role": "user", "content": asked}]
+                asked = [{"role": "system", "content": written(system).text}, *said]
+            fields[PROMPT] = asked
+        for name in given.fields.keys() - {*_OWN, "response"}:
+            value, _ = given.first(record, name)
+            if value is not None:
+                fields[name] = value
+        for path in given.fields.get("posed", ()):
+            fields |= posed(unpacked(reached(record, path)))
+        return fields
+
+    def _stored(self, path: str, store: IO[bytes]) -> Iterator[Record]:
+        """Puts the requests of a batch into a store and notes where each one lies; gives what is
+        wrong with them.
+        """
+        what = f"a request of a batch ({self.given.join})"
+        with opened(path) as source:
+            for number, encoded in source.values():
+                try:
+                    request = decoded(encoded)
+                    identity = reached(request, self.given.join or "id")
+                    if not isinstance(identity, str | int):
+                        raise RecordError(f"expected {what}, found {described(request)}")
+                    if str(identity) in self._places:
+                        raise RecordError(f"{self.given.join} {identity!r} occurs before")
+                except RecordError as error:
+                    yield number, RecordError(error.message, source.name)
+                    continue
+                assert isinstance(encoded, bytes)  # it was decoded
+                self._places[str(identity)] = (store.tell(), len(encoded))
+                store.write(encoded)
+
+
+def _told(fault: Any) -> str:
+    """What an error says, wherever it says it."""
+    while isinstance(fault, Mapping):
+        inner = (fault[n] for n in ("message", "error", "errorMessage", "type") if fault.get(n))
+        fault = next(inner, "no reason given")
+    return " ".join(str(fault).split())
