@@ -139,9 +139,33 @@ def test_a_server_that_dies_loses_nothing(traces: Path) -> None:
     assert len(audits(Path("second.jsonl"))) == 3
 
 
+@pytest.mark.parametrize("status", [401, 503])
+def test_a_server_that_is_gone_is_told_once(traces: Path, status: int) -> None:
+    traces.write_text(traces.read_text() * 6)
+    with chat_server(lambda body: (status, "out of order")) as server:
+        more = settings(retries=0, samples=1, concurrency=1)
+        at = ["--endpoint", server.url, "--model", "small", *more]
+        result = run("audit", str(traces), "--reader", "model", *at, "--out", "a.jsonl")
+    told = [line for line in result.output.splitlines() if "out of order" in line]
+    assert result.exit_code == 1 and len(told) == 2
+    assert ":1: not read: " in told[0]
+    assert "17 more records, from line 2 to line 18: not read: " in told[1]
+    assert "0 tokens read, 0 written" in result.output
+
+
+def test_progress_is_told_where_there_is_no_terminal(
+    traces: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("symbouq_cli.reading._EVERY", 0)
+    with chat_server(plain_reply) as server:
+        at = ["--endpoint", server.url, "--model", "small", *settings(samples=1)]
+        result = run("audit", str(traces), "--reader", "model", *at, "--out", "a.jsonl")
+    assert result.exit_code == 0 and "traces read, " in result.output
+
+
 def test_every_reading_command_takes_a_model(traces: Path) -> None:
     with chat_server(plain_reply) as server:
-        options = ["--reader", "both", "--endpoint", server.url, "--model", "plain"]
+        options = ["--reader", "model", "--endpoint", server.url, "--model", "plain"]
         parsed = run("parse", str(traces), "--out", "parsed.jsonl", *options)
         questions = Path("questions.jsonl")
         record = {
@@ -159,7 +183,7 @@ def test_every_reading_command_takes_a_model(traces: Path) -> None:
     audited = run("audit", "parsed.jsonl", "--out", "audits.jsonl")
     assert audited.exit_code == 0, audited.output
     assert audits(Path("audits.jsonl"))[0]["reader"]["model"] == "plain"
-    direct = run("audit", str(traces), "--out", "direct.jsonl", "--reader", "both")
+    direct = run("audit", str(traces), "--out", "direct.jsonl", "--reader", "model")
     assert direct.exit_code == 0, direct.output
     for one, other in zip(audits(Path("audits.jsonl")), audits(Path("direct.jsonl")), strict=True):
         assert {**one, "source": None} == {**other, "source": None}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,9 @@ from symbouq_cli.options import (
     together,
 )
 from symbouq_cli.terminal import bar, quiet_retries, tell
+
+_EVERY = 30
+"""Seconds between two lines about a run's progress where there is no terminal."""
 
 if TYPE_CHECKING:
     from symbouq.auditing.collecting import Tally
@@ -120,6 +124,7 @@ def readings(
         budget=settings.token_budget,
         concurrency=settings.concurrency,
         alone=settings.alone,
+        reuse=settings.reuse,
     )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:
@@ -198,16 +203,21 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
-    """Shows the tally on a terminal as it changes, nothing elsewhere."""
+    """Shows the tally on a terminal as it changes, elsewhere in a line now and then."""
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
     with bar(SpinnerColumn(), "{task.fields[state]}", TimeElapsedColumn()) as progress:
         task = progress.add_task("", total=None, state="reading")
+        told = monotonic()
 
         def show(tally: Tally) -> None:
             state = f"{tally.traces} traces read, {tally.asked} replies, {tally.tokens:,} tokens"
             state += f", {tally.failed} failed" if tally.failed else ""
             state += f", cost {_cost(tally, price):.2f}" if price is not None else ""
             progress.update(task, state=state)
+            nonlocal told
+            if progress.disable and monotonic() - told >= _EVERY:
+                tell(state)
+                told = monotonic()
 
         yield show

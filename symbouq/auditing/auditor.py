@@ -20,6 +20,7 @@ from symbouq.auditing.description import describe
 from symbouq.auditing.presumptions import Decide, presume
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import ClaimInput, audit_relations
+from symbouq.auditing.united import united
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, turn, untimed
@@ -170,7 +171,11 @@ class TraceAuditor:
         if trace.structured:
             result = decided(ontology, parsed)
         else:
-            parsed, result = coherent(ontology, parsed, partial(decided, ontology))
+            audited = coherent(ontology, parsed, partial(decided, ontology))
+            other = parser.second_opinion(trace)
+            if other is not None:
+                audited = united(audited, coherent(ontology, other, partial(decided, ontology)))
+            parsed, result = audited
         try:
             if not (self._strict or trace.truncated):
                 with reading("the answer", trace.conclusion or trace.response or ""):

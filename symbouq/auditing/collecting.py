@@ -21,7 +21,7 @@ from symbouq.io.stream import Batch, Line
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.asking import asked
 from symbouq.reading.model.dialogue import ModelRequest
-from symbouq.reading.model.prompt import Prompt, prompt_of
+from symbouq.reading.model.prompt import SCHEMA_DIGITS, Prompt, prompt_of
 from symbouq.records import Instance, Reply, StoredReading, Trace, parse_record
 
 _PATIENCE = 5
@@ -39,6 +39,7 @@ class Collecting:
         budget: Tokens, read and written, after which no more is asked; None for no bound.
         concurrency: Requests at a time.
         alone: Whether the model is shown each sentence alone.
+        reuse: Whether readings by earlier instructions serve, where the schema is the same.
     """
 
     second_opinion: bool = False
@@ -47,6 +48,7 @@ class Collecting:
     budget: int | None = None
     concurrency: int = 8
     alone: bool = False
+    reuse: bool = False
 
 
 @dataclass
@@ -238,8 +240,9 @@ class Collector:
     ) -> Reply | None:
         text, model = request.text, self._model
         found = self._file.find(text, sample, model, prompt.version, ontology.hash)
-        if found is None and self._asker is None:
-            found = self._file.find(text, sample, model, None, None)
+        if found is None and (self._asker is None or self._how.reuse):
+            same = None if self._asker is None else prompt.version[:SCHEMA_DIGITS]
+            found = self._file.find(text, sample, model, same, None)
             self.tally.other += found is not None
         self.tally.kept += found is not None
         return found.reply if found is not None else None
@@ -257,7 +260,7 @@ class Collector:
         if budget is not None and self.tally.tokens >= budget:
             raise RecordError(f"not read: {budget} tokens, the most that were allowed, are used")
         if self._failing.why:
-            raise RecordError(f"not read, nothing is asked any more: {self._failing.why}")
+            raise RecordError(f"not read: {self._failing.why}")
         instructions = prompt.instructions
         answers: list[Answer] = []
 
@@ -276,12 +279,11 @@ class Collector:
             with self._lock:
                 self._failing.count += not answers
                 if self._failing.count >= _PATIENCE:
-                    times = f"{_PATIENCE} requests in a row had no answer"
-                    self._failing.why = f"{times}, the last one: {error.message}"
+                    self._failing.why = error.message
             raise RecordError(f"not read: {error.message}") from error
         except SymboUQError as error:
             self._failing.why = error.message
-            raise
+            raise RecordError(f"not read: {error.message}") from error
         stored = StoredReading(
             id=identity,
             part=request.part,

@@ -405,7 +405,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         if stance == _COUNTED:
             found = self.count(number, [self.alone([triple]) for triple in claim])
             return self.judged(number, found)
-        return self.judged(number, self.alone(claim).verdict)
+        return self.judged(number, self.together(number, claim, self.alone(claim), ()))
 
     def why_open(self, number: int, claim: tuple[Triple, ...]) -> str:
         """Name of the message that says why the scene alone leaves a claim unknown."""
@@ -433,6 +433,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision = self.under(claim, ground, admitted)
         status, unit = decision.verdict, None
         if given.stance in _OVER_WORLDS:
+            status = self.together(number, claim, decision, admitted)
             result = self.over_worlds(number, status, grounded)
         else:
             result = ClaimResult(self.judged(number, status), grounded)
@@ -440,9 +441,33 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
                 result.reason = "in_part" if given.sure else "uncertain"
             if given.sure and ground.verdict is not Verdict.ENTAILED:
                 unit = self.entering(number, claim, decision, result, admitted)
-        if not status.determinate or result.reason in ("uncertain", "in_part"):
+        if not decision.verdict.determinate or result.reason in ("uncertain", "in_part"):
             return Step(result, unit)
         return Step(result, unit, partial(self.explain, number, decision, admitted, result))
+
+    def together(
+        self,
+        number: int,
+        claim: tuple[Triple, ...],
+        decision: _Decision,
+        admitted: Sequence[Unit],
+    ) -> Verdict:
+        """The verdict on relations as an assertion. A claim about worlds is also contradicted if
+        each relation holds in some world, and all together in none.
+
+        Args:
+            number: The claim's number, from 1.
+            claim: Its relations.
+            decision: The decision on them.
+            admitted: The claims of the context.
+        """
+        group = frozenset(map(self.atom, claim))
+        about_worlds = self.inputs[number - 1].stance in _OVER_WORLDS
+        if decision.verdict is Verdict.UNKNOWN and about_worlds and len(group) > 1:
+            context = atoms_of([*self.scene_units, *admitted])
+            if not self.solver(context, group).feasible(dict.fromkeys((*context, *sorted(group)))):
+                return Verdict.CONTRADICTED
+        return decision.verdict
 
     def entering(
         self,

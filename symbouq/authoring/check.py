@@ -187,7 +187,7 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
     """Reasons of clashes that no rule derives."""
-    built_in = _clashes(rule_statements("closure"))
+    built_in = (name for file in ("closure", "hull") for name in _clashes(rule_statements(file)))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
         if fact.name == "reason" and place.file in source.own:

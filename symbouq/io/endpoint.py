@@ -11,7 +11,7 @@ import re
 import socket
 import threading
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -42,6 +42,10 @@ _LONGEST_WAIT = 60
 """Most seconds that are waited before a request is made again, whatever the server says."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
 """What servers say of a request that is too long: no setting of it is at fault."""
+_OF_THE_USER = (401, 403, 429)
+"""Statuses of who asks, and how often."""
+_OF_SCHEMA = ("schema", "grammar", "structured", "guided")
+"""What servers say where they cannot hold a text to a schema."""
 _LARGEST = 1 << 26
 """Most bytes of a reply, as it comes and once it is decompressed: log-probabilities of a long one
 take some of them."""
@@ -265,14 +269,17 @@ class Endpoint:
                 used["max_completion_tokens"] = settings["max_tokens"]
             received = self._posted({"model": self.model, "messages": list(messages), **used})
             fault = received.content.decode(errors="replace")
-            if received.status not in (400, 422) or not self._learns(fault, used):
+            if received.status < 400 or not self._learns(received.status, fault, used):
                 return _reply(received)
 
-    def _learns(self, fault: str, settings: Mapping[str, Any]) -> bool:
-        """Whether a refusal names one of the settings, without which it may be tried again."""
-        if any(text in fault.lower() for text in _TOO_LONG):
+    def _learns(self, status: int, fault: str, settings: Mapping[str, Any]) -> bool:
+        """Whether a refusal names one of the settings, without which it may be tried again; of a
+        schema, servers say so by any status.
+        """
+        if any(text in fault.lower() for text in _TOO_LONG) or status in _OF_THE_USER:
             return False
-        name = _named(fault, settings)
+        named = settings if status in (400, 422) else settings.keys() & {"response_format"}
+        name = _named(fault, named)
         if name is None:
             return False
         with self._learning:
@@ -349,7 +356,7 @@ class Endpoint:
         return session
 
 
-def _named(fault: str, settings: Mapping[str, Any]) -> str | None:
+def _named(fault: str, settings: Iterable[str]) -> str | None:
     """The setting that a refusal names: in its `param`, as OpenAI's do, else somewhere."""
     names = [name for name in settings if name != "max_completion_tokens"]
     try:
@@ -358,7 +365,7 @@ def _named(fault: str, settings: Mapping[str, Any]) -> str | None:
         param = ""
     found = [name for name in names if re.match(rf"{name}\b", param)]
     found += [name for name in names if name in fault]
-    if "response_format" in names and "schema" in fault:
+    if "response_format" in names and any(text in fault.lower() for text in _OF_SCHEMA):
         found.append("response_format")
     return next(iter(found), None)
 

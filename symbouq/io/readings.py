@@ -81,13 +81,13 @@ class ReadingsFile:
             text: Hash of the text.
             sample: Number of the reply.
             model: The model.
-            prompt: Version of the prompt; None for the latest of any.
+            prompt: Version of the prompt, or how it begins; None for the latest of any.
             ontology: Hash of the ontology; None for the latest of any.
         """
         for reading in reversed(self._of.get((text, sample), ())):
             if (
                 reading.model == model
-                and prompt in (None, reading.prompt)
+                and reading.prompt.startswith(prompt or "")
                 and ontology in (None, reading.ontology)
             ):
                 return reading

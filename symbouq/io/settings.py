@@ -32,6 +32,8 @@ class ReaderSettings(BaseModel):
     """File that keeps the model's replies; what is there is not asked for again."""
     samples: Annotated[int, Field(ge=1)] = 2
     """How often the model is asked the same; what it does not repeat is uncertain."""
+    reuse: bool = False
+    """Whether readings by earlier instructions serve, where the schema is the same."""
     alone: bool = False
     """Whether the model sees each sentence alone: no other can change how it is read, and pronouns
     refer to nothing. For small models, and texts that are not trusted."""

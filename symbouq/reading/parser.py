@@ -257,9 +257,16 @@ class TraceParser:
         """
         given = instance.readings
         assert given is not None  # whoever calls has looked
-        texts = self.texts(instance)
-        second = self._parsed_text(instance, _cut(texts)) if given.second_opinion else None
-        return self.model_reader.read(texts, given.replies, second, given.alone)
+        return self.model_reader.read(self.texts(instance), given.replies, given.alone)
+
+    @turn()
+    def second_opinion(self, instance: Instance) -> ParsedTrace | None:
+        """What the parser reads in a trace that a language model has read, where that is asked
+        for.
+        """
+        if instance.readings is None or not instance.readings.second_opinion:
+            return None
+        return self._parsed_text(instance, _cut(self.texts(instance)))
 
     @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:

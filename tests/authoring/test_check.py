@@ -363,3 +363,12 @@ def test_each_fault_has_a_fitting_remedy(
     found = [f for f in check(str(tmp_path)) if said in f.message and f.line == line + 1]
     assert bool(found) == bool(said)
     assert all(mend in each.mend and "inc_base" not in each.message for each in found)
+
+
+def test_a_relation_needs_a_wording_of_its_own_or_is_withheld(tmp_path: Path) -> None:
+    told = 'family((snug; cosy), cosiness). uses(nine_way, cosiness). phrase(snug, "snug in"). phrase(cosy, "cosy in").\n'
+    same = 'wording(snug, 1, "tucked into").\nwording(cosy, 1, "tucked into").\n'
+    code = "no-wording-of-its-own"
+    assert findings(tmp_path, told + same) == [(2, code), (3, code)]
+    assert findings(tmp_path, told + same + 'wording(cosy, 2, "cosy in").\n') == [(2, code)]
+    assert findings(tmp_path, told + same + "withheld(nine_way, cosy).\n") == []

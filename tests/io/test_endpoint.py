@@ -129,6 +129,26 @@ def test_a_setting_that_a_server_does_not_have_is_left_out(
     assert caplog.messages == told
 
 
+@pytest.mark.parametrize("status", [404, 409, 415, 500, 501, 503])
+@pytest.mark.parametrize("fault", ["cannot compile the grammar", "no structured outputs here"])
+def test_without_a_schema_is_tried_whatever_the_status(status: int, fault: str) -> None:
+    def answering(body: dict[str, Any]) -> Any:
+        return (status, fault) if "response_format" in body else "Hi."
+
+    with chat_server(answering) as server:
+        assert Endpoint(server.url, "small", retries=0).ask(ASKED, SCHEMA, 50, 0).text == "Hi."
+    assert ["response_format" in body for body in server.bodies] == [True, False]
+
+
+def test_a_wrong_key_is_no_fault_of_the_schema() -> None:
+    with (
+        chat_server(lambda body: (401, "no key for this schema")) as server,
+        pytest.raises(RefusedError),
+    ):
+        Endpoint(server.url, "small").ask(ASKED, SCHEMA, 50, 0)
+    assert len(server.bodies) == 1
+
+
 def test_a_refusal_says_itself_which_setting_it_means() -> None:
     error = {"message": "response_format or seed?", "param": "seed"}
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, get_args
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from symbouq.io.chat import Answer, Asker, Message, UnansweredError, json_objects
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.reading.model.schema import reply_schema
-from symbouq.records.reading import Reply
+from symbouq.records.reading import Reply, SentenceReading
 
+_SHOWN = 80
+"""How many characters are shown of a text that is no reply."""
 _AGAIN = (
     "That is no reply as it was asked for: {}. Reply again, with nothing but the JSON object, one "
     "entry for each of: {}."
@@ -66,19 +69,52 @@ def asked(
 def reply_in(text: str, request: ModelRequest) -> Reply:
     """The reply that a model's text holds, whatever stands around the JSON object.
 
+    A sentence that is not as it was asked for is left out of it, and is then unread; fields that
+    nobody asked for are passed over.
+
     Raises:
-        ValueError: If it holds none, or not of each sentence.
+        ValueError: If it holds no sentence that was asked for.
     """
     content = next((value for value, _ in json_objects(text) if "sentences" in value), None)
     if content is None:
-        raise ValueError("it has no JSON object with `sentences`")
-    try:
-        reply = Reply.model_validate(content)
-    except ValidationError as error:
-        fault = error.errors()[0]
-        place = ".".join(map(str, fault["loc"]))
-        raise ValueError(f"{place}: {fault['msg']}" if place else fault["msg"]) from error
-    labels = [sentence.sentence for sentence in reply.sentences]
-    if labels != list(request.sentences):
-        raise ValueError(f"`sentences` has entries for {', '.join(labels) or 'none'}")
-    return reply
+        start = " ".join(text.split())[:_SHOWN] or "with nothing"
+        raise ValueError(f"it has no JSON object with `sentences`, and begins: {start}")
+    given = content["sentences"] if isinstance(content["sentences"], list) else []
+    read: dict[str, SentenceReading] = {}
+    faults: list[str] = []
+    for number, entry in enumerate(given):
+        try:
+            sentence = SentenceReading.model_validate(_known(SentenceReading, entry))
+        except ValidationError as error:
+            fault = error.errors()[0]
+            place = ".".join(map(str, ("sentences", number, *fault["loc"])))
+            faults.append(f"{place}: {fault['msg']}")
+        else:
+            if sentence.sentence in request.sentences:
+                read.setdefault(sentence.sentence, sentence)
+    if not read:
+        raise ValueError(next(iter(faults), "`sentences` has no entry that was asked for"))
+    asks, answer = content.get("asks"), content.get("answer")
+    pair = [thing for thing in asks if isinstance(thing, str)] if isinstance(asks, list) else []
+    return Reply(
+        sentences=[read[label] for label in request.sentences if label in read],
+        asks=pair if len(pair) == 2 else [],
+        answer=answer if answer in read else "",
+    )
+
+
+def _known(kind: type[BaseModel], value: Any) -> Any:
+    """A value of a reply without the fields that its record does not have."""
+    if not isinstance(value, dict):
+        return value
+    parts = {
+        name: next((part for part in get_args(field.annotation) if isinstance(part, type)), None)
+        for name, field in kind.model_fields.items()
+    }
+    return {
+        name: [_known(part, each) for each in given]
+        if isinstance(given, list) and (part := parts[name]) and issubclass(part, BaseModel)
+        else given
+        for name, given in value.items()
+        if name in parts
+    }

@@ -25,8 +25,6 @@ AT_ONCE = 24
 """Most sentences of one request."""
 _BEFORE = 2
 """How many sentences a request shows of what came before."""
-_SUFFIXED = re.compile(r"(.*?)((?: \((?:earlier|ahead)\))?)", re.DOTALL)
-"""A name, and what tells where a thing was, and what is ahead of it, from the thing."""
 _CALLED = 4
 """How many of the words that mention a thing a request shows."""
 
@@ -258,19 +256,6 @@ class Names:
         """What a thing is called, or the place where it was before it moved; None if unknown."""
         called = self.of.get(moved(thing))
         return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
-
-    def here(self, name: str) -> str:
-        """What the thing is called here that another reader calls so; empty where that may be
-        several things.
-        """
-        base, suffix = _SUFFIXED.fullmatch(name).groups()  # type: ignore[union-attr]
-        plain = self.plain(base)
-        found = {
-            thing
-            for thing, said in self.said.items()
-            if thing in self.of and plain in (self.of[thing].lower(), *map(self.plain, said))
-        }
-        return "" if len(found) > 1 else (self.of[found.pop()] if found else base) + suffix
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
         """Id to plain words of the things of a sentence that have words of their own."""

@@ -26,8 +26,8 @@ from symbouq.records.reading import (
 )
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
-"""Confidence of a relation that the parser-based reader reads as well, that every sample has, of
-which there was one sample, and that something speaks against."""
+"""Confidence of what the parser-based reader has decided alike, of a relation that every sample
+has, of which there was one sample, and that something speaks against."""
 
 _UNSTATING = frozenset(("supposed", "asked", "quoted", "retracted"))
 """Stances that state nothing."""
@@ -308,7 +308,9 @@ def _relation(
 
 
 def _of_height(ontology: Ontology, words: str) -> bool:
-    """Whether words are of height: "above", not "north of" nor "ahead of", for who faces north."""
+    """Whether words are of height: "above", "the bottom shelf", not "north of" nor "ahead of", for
+    who faces north.
+    """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)
     parts = (" ".join(found[n:m]) for n in range(len(found)) for m in range(n + 1, len(found) + 1))
@@ -317,7 +319,7 @@ def _of_height(ontology: Ontology, words: str) -> bool:
     said = {phrases[part] for part in parts if part in phrases}
     for of in ontology.wording.expression.values():
         said |= {of[word] for word in found if word in of}
-    return not said.isdisjoint({*heights, *heights.values()})
+    return not said or not said.isdisjoint({*heights, *heights.values()})
 
 
 def _stance(

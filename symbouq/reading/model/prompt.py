@@ -36,6 +36,9 @@ _HEADINGS = (
     "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
 )
 
+SCHEMA_DIGITS = 8
+"""How many digits of a version are those of the schema."""
+
 
 @cache
 def _task() -> str:
@@ -63,10 +66,12 @@ class Prompt:
 
     @cached_property
     def version(self) -> str:
-        """SHA-256 of instructions and schema, 16 hexadecimal digits."""
-        schema = reply_schema(self.ontology)
-        whole = json.dumps([self.instructions, schema], sort_keys=True)
-        return hashlib.sha256(whole.encode()).hexdigest()[:16]
+        """SHA-256 of the schema, then of the instructions, 8 hexadecimal digits each."""
+        schema = json.dumps(reply_schema(self.ontology), sort_keys=True)
+        return "".join(
+            hashlib.sha256(text.encode()).hexdigest()[:SCHEMA_DIGITS]
+            for text in (schema, self.instructions)
+        )
 
     def _lines(self) -> Iterator[str]:
         yield _task()

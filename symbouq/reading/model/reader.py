@@ -1,4 +1,4 @@
-"""Reads traces by a language model's replies, with the parser-based reader as second opinion."""
+"""Reads traces by a language model's replies."""
 
 from __future__ import annotations
 
@@ -17,8 +17,6 @@ from symbouq.reading.model.dialogue import (
     together,
 )
 from symbouq.reading.model.judging import (
-    CONFIRMED,
-    DOUBTED,
     JudgedPlace,
     JudgedRelation,
     JudgedSentence,
@@ -41,16 +39,11 @@ from symbouq.reading.text import (
 )
 from symbouq.records.reading import Reply
 
-_DOUBTING = 0.95
-"""The least confidence of the other reader with which it doubts a relation."""
-
 _STATING = ("asserted", "necessary")
 _SETS = ("alternatives", COUNTED)
 _BY_A_PART = ("asserted", "necessary", "possible")
 """Stances in which what is said of some relations is wrong where it is of fewer of them."""
 Span = tuple[int, int]
-_NONE = (0, 0)
-"""How many of the relations that are denied hold."""
 
 
 class ModelReader:
@@ -77,7 +70,6 @@ class ModelReader:
         self,
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
-        second: ParsedTrace | None = None,
         alone: bool = False,
     ) -> ParsedTrace:
         """A trace, read.
@@ -85,7 +77,6 @@ class ModelReader:
         Args:
             texts: Its texts.
             replies: The replies to each request, in order.
-            second: What the parser-based reader reads in the same sentences.
             alone: Whether each sentence was read alone.
 
         Raises:
@@ -96,7 +87,7 @@ class ModelReader:
             raise RecordError("the readings are of another text: there is not one for each request")
         if alone:
             replies = together(texts, names, replies)
-        return _Reading(self.ontology, texts, replies, names, second).whole()
+        return _Reading(self.ontology, texts, replies, names).whole()
 
     def _names(self) -> Names:
         return Names(self._pronouns, self._articles)
@@ -125,7 +116,6 @@ class _Reading:
         texts: TraceTexts,
         replies: Sequence[Sequence[Reply]],
         names: Names,
-        second: ParsedTrace | None,
     ) -> None:
         self._ontology = ontology
         self._texts = texts
@@ -135,7 +125,6 @@ class _Reading:
         self._places, self._numbers = arrangement_of(ontology, self._labelled), dict[str, int]()
         self._known = _mentioned(replies, ("S", "Q"))
         self._replies = [given[0] for given in replies]
-        self._second = second
         self._standing = unretracted(texts.scene)
         self._whole = True
         self.faults = [
@@ -161,15 +150,12 @@ class _Reading:
     # Scene and question ------------------------------------------------------------------
 
     def _scene(self) -> Iterator[tuple[int, Statement]]:
-        """What the sentences of the scene surely state, each with its number: what this reader
-        reads or, where it reads nothing, the other one.
-        """
+        """What the sentences of the scene surely state, each with its number."""
         headings = self._last_headings()
         for number, text in enumerate(self._texts.scene, start=1):
             if self._standing[number - 1] != text:
                 self._whole = False
                 continue
-            others = self._of_other(self._second.of_sentence(number) if self._second else ())
             sentence = self._sentences[f"S{number}"]
             part, words = f"scene sentence {number}", self._labelled[f"S{number}"]
             if not sentence.read:
@@ -182,16 +168,16 @@ class _Reading:
                     self._whole = self._whole and relation.stance not in (COUNTED, "alternatives")
                     continue
                 held = self._statements(replace(relation, denied=denied))
-                if held is None or (denied and (sentence.rest or sentence.number)):
+                if held is None or (denied and sentence.rest):
                     told, self._whole = words[slice(*relation.span)], False
-                    self.faults.append(f"{part}: {told!r} is denied, and no relation says so")
+                    why = f"{told!r} is denied, and what holds instead is not surely read"
+                    self.faults.append(f"{part}: {why}")
                 else:
                     stated += held
             self._places.hear(words)
             stated += self._placed(sentence, {frozenset((s.figure, s.ground)) for s in stated})
             stated += (h for n, h in headings if n == number)
-            silent = not stated or sentence.in_part or bool(sentence.number)
-            for statement in self._united(stated, others, silent):
+            for statement in stated:
                 if statement.confidence >= SURE:
                     yield number, statement
                     continue
@@ -287,33 +273,14 @@ class _Reading:
         answer = next((r.answer for r in reversed(self._replies) if r.answer in labels[since:]), "")
         if self._texts.concluded:
             answer = f"C{count}"
-        others = list(self._second.claims) if self._second is not None else []
-        others += [Claim("reasoning", "", ())] * (count - len(others))
-        made = {
-            label: self._claim(label, other) for label, other in zip(labels, others, strict=False)
-        }
+        made = {label: self._claim(label) for label in labels}
         if answer:
             conclusion = replace(made.pop(answer), type="conclusion")
             return [*made.values(), conclusion]
         return concluded([*made.values()], since, count, asked)
 
-    def _claim(self, label: str, other: Claim) -> Claim:
+    def _claim(self, label: str) -> Claim:
         """A claim: what it states in one stance, or why it states nothing."""
-        own = self._own(label)
-        theirs = self._of_other(other.relations)
-        if not own.relations:
-            silent = own.stance == ASSERTED and len(theirs) == len(other.relations)
-            return replace(other, relations=tuple(theirs)) if theirs and silent else own
-        if not theirs or (other.reason == IN_PART and own.reason != IN_PART):
-            return own
-        if own.reason == IN_PART and other.reason != IN_PART and other.stance == own.stance:
-            return replace(other, relations=tuple(self._united(theirs, own.relations)))
-        alike = own.stance == other.stance and own.count == other.count
-        united = self._united(own.relations, theirs) if alike else own.relations
-        return replace(own, relations=tuple(united))
-
-    def _own(self, label: str) -> Claim:
-        """A claim as this reader alone has it."""
         text = self._labelled[label]
         sentence = self._sentences[label]
         relations = self._usable(label)
@@ -342,7 +309,7 @@ class _Reading:
         """How many relations of a claim hold, where it counts them."""
         if stance != COUNTED:
             return None
-        least, most = sentence.count if len(sentence.count) == 2 else _NONE
+        least, most = sentence.count if len(sentence.count) == 2 else (0, relations)
         return least, min(most, relations)
 
     def _stated(
@@ -362,9 +329,6 @@ class _Reading:
             alone = relation.stance == "alternatives" and relation.denied  # "anything but left"
             held = None if alone else self._statements(relation, claimed=True)
             stance = relation.stance if held is not None else ""
-            if relation.stance == ASSERTED and held is None and len(relations) == 1:
-                stance = COUNTED  # "not between A and B": none of it holds
-                held = self._statements(replace(relation, denied=False), claimed=True)
             stances.setdefault(stance, []).extend(held or ())
             spans.setdefault(stance, []).append(relation.span)
         chosen = ASSERTED if stances.get(ASSERTED) else next((s for s in stances if s), ASSERTED)
@@ -415,8 +379,9 @@ class _Reading:
         name = relation.relation
         if relation.denied:
             of = self._ontology
-            exactly = of.relations.negation.get(name) or of.denials.get(name)
-            denied = exactly if claimed else of.denied(name)
+            back = {denial: r for r, denial in of.relations.negation.items()}
+            exactly = of.relations.negation.get(name) or back.get(name) or of.denials.get(name)
+            denied = exactly if claimed else of.denied(name) or exactly
             if denied is None:
                 return None
             name = denied
@@ -430,68 +395,6 @@ class _Reading:
             for thing in relation.objects
         ]
         return made if len(made) == 1 else list(grouped(self._ontology, made))
-
-    # The other reader --------------------------------------------------------------------
-
-    def _of_other(self, others: Sequence[Statement]) -> list[Statement]:
-        """What the other reader reads, of things by their names here; without what is of things
-        that it takes for one.
-        """
-        found = []
-        for other in others:
-            ends = [self._names.here(name) for name in (other.figure, other.ground)]
-            if all(ends):
-                found.append(replace(other, figure=ends[0], ground=ends[1]))
-        return found
-
-    def _united(
-        self, own: Sequence[Statement], others: Sequence[Statement], more: bool = False
-    ) -> list[Statement]:
-        """What one reader reads, as sure as it has it: certain where the other does, too, and
-        uncertain where they contradict each other.
-
-        Args:
-            own: What the one reads.
-            others: What the other one does.
-            more: Whether what the other one says of other pairs counts, too.
-        """
-        found: list[Statement] = []
-        related = {frozenset((s.figure, s.ground)) for s in own}
-        theirs = [s for s in others if more and frozenset((s.figure, s.ground)) not in related]
-        for statement in own:
-            if any(self._same(statement, o) and o.confidence >= SURE for o in others):
-                sure = max(statement.confidence, CONFIRMED)
-                statement = replace(statement, confidence=sure)
-            elif any(self._against(statement, o) for o in others if o.confidence >= _DOUBTING):
-                statement = replace(statement, confidence=DOUBTED)
-            found.append(statement)
-        return [*found, *theirs]
-
-    def _same(self, statement: Statement, other: Statement) -> bool:
-        return any(
-            (statement.figure, statement.relation, statement.ground) == (u, r, v)
-            for u, r, v in self._either_way(other)
-        )
-
-    def _against(self, statement: Statement, other: Statement) -> bool:
-        """Whether two statements cannot both hold, by the tables."""
-        excludes, mine = self._ontology.relations.excludes, statement.relation
-        for u, r, v in self._either_way(other):
-            if (statement.figure, statement.ground) == (u, v) and (
-                mine in excludes.get(r, ())
-                or r in excludes.get(mine, ())
-                or r == self._ontology.denied(mine)
-                or mine == self._ontology.denied(r)
-            ):
-                return True
-        return False
-
-    def _either_way(self, statement: Statement) -> Iterator[tuple[str, str, str]]:
-        """A statement's relation, and its converse."""
-        u, r, v = statement.figure, statement.relation, statement.ground
-        yield u, r, v
-        if r in self._ontology.relations.mirror:
-            yield v, self._ontology.relations.mirror[r], u
 
 
 def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:

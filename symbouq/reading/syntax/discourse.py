@@ -540,15 +540,25 @@ class Discourse:
 
     def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
         """What a sentence says; nothing is based on left and right as somebody else sees them than
-        the text does. Who is not named sees them as the text does.
+        the text does. Who is not named sees them as the text does. Between left and right from a
+        viewpoint and the compass nothing follows: nobody knows which of them is west.
         """
-        view = self._view(sentence)
+        view, frames, told = self._view(sentence), self.things.frames, self._arrangement is not None
         for each in said:
-            words = sentence.word_of(each.triplet).split()
-            if each.relation not in self._sideways or not self._fixed.isdisjoint(words):
+            if each.relation not in self._sideways:
                 yield each
                 continue
-            if self._arrangement is not None:
+            compass = not self._fixed.isdisjoint(sentence.word_of(each.triplet).split())
+            if told and (compass or sentence.says.seen_by):
+                frames.add("compass" if compass else "viewpoint")
+            other = "viewpoint" if compass else "compass" if sentence.says.seen_by else ""
+            if not told and frames == {other}:
+                yield replace(each, sure=False)
+                continue
+            if compass:
+                yield each
+                continue
+            if told:
                 if not self.things.viewed:
                     self.things.view = view
                 self.things.viewed = True

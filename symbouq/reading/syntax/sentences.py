@@ -194,7 +194,7 @@ class Sentences:
         part_as = ontology.wording.part_as
         self.containing = {r for r, implied in relations.implied.items() if part_as in implied}
         self.sideways = {r for r, signs in relations.component.items() if signs.keys() & {"x", "z"}}
-        self.fixed = self._classes("compass")
+        self.fixed = self._classes("compass", "compass_side")
         scales = ontology.wording.scale.items()
         self.first_on = {s: relations.converse[r] for s, r in scales if r in relations.converse}
         self.nothing = self._classes("nobody", "denial")

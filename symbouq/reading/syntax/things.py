@@ -30,6 +30,7 @@ class Things:
         whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
         view: Whose left and right the text tells, where it says so.
         viewed: Whether it has told any.
+        frames: How its scene tells left and right: by the `compass`, from a `viewpoint`.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -40,6 +41,7 @@ class Things:
     whole: int | None = None
     view: int | str | None = None
     viewed: bool = False
+    frames: set[str] = field(default_factory=set)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Things:
             self.whole,
             self.view,
             self.viewed,
+            set(self.frames),
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),

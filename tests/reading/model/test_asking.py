@@ -78,11 +78,34 @@ def test_what_stands_around_the_object_is_left_aside(text: str) -> None:
     ("text", "why"),
     [
         ("nothing", "no JSON object"),
-        ('{"sentences": [{"sentence": "S1"}]}', "entries for S1"),
-        ('{"sentences": [{"sentence": "S2"}, {"sentence": "S1"}]}', "entries for S2, S1"),
-        (GOOD.replace('"S2"', '"S2", "colour": 1'), "colour"),
+        ('{"sentences": [{"sentence": "S7"}]}', "no entry that was asked for"),
+        ('{"sentences": {"S1": []}}', "no entry that was asked for"),
+        ('{"sentences": [{"sentence": "S1", "count": "two"}]}', "sentences.0.count"),
     ],
 )
 def test_other_texts_hold_none(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
         reply_in(text, REQUEST)
+
+
+SAID = {"words": "on", "subject": "t1", "relation": "above", "object": "t2"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "read"),
+    [
+        ({"sentence": "S1", "relations": [SAID]}, ["S1", "S2"]),
+        ({"sentence": "S1", "colour": "red", "relations": [{**SAID, "sure": 1}]}, ["S1", "S2"]),
+        ({"sentence": "S1", "relations": [{**SAID, "stance": "shouted"}]}, ["S2"]),
+        ({"sentence": "S1", "relations": [{"words": "on"}]}, ["S2"]),
+        ({"sentence": "S1", "places": [{"words": "row", "thing": "t1", "scale": "row"}]}, ["S2"]),
+        ({"sentence": "S9"}, ["S2"]),
+        ("S1", ["S2"]),
+    ],
+)
+def test_a_sentence_that_is_amiss_costs_that_sentence(entry: Any, read: list[str]) -> None:
+    whole = {"sentences": [{"sentence": "S2"}, entry], "note": "!", "asks": "t1", "answer": 7}
+    reply = reply_in(json.dumps(whole), REQUEST)
+    assert [sentence.sentence for sentence in reply.sentences] == read
+    assert (reply.asks, reply.answer) == ([], "")
+    assert all(r.relation == "above" for s in reply.sentences for r in s.relations)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import symbouq
 from symbouq.ontology.library import builtin
 from symbouq.reading.syntax.discourse import Discourse
 from symbouq.reading.syntax.pipeline import pipeline
@@ -73,3 +74,30 @@ MEANT = {
 @pytest.mark.parametrize("text", MEANT)
 def test_pronouns(text: str) -> None:
     assert said(text) == MEANT[text]
+
+
+@pytest.mark.parametrize(
+    ("scene", "claim", "verdict"),
+    [
+        # Nobody knows which of left and right is west.
+        ("The van is left of the tent as you look out of its door.", "west", "unknown"),
+        ("The van is left of the tent as you come in.", "east", "unknown"),
+        ("When somebody enters, the van is left of the tent.", "west", "unknown"),
+        ("Seen from the garden, the van is left of the tent.", "east", "unknown"),
+        ("The van is left of the tent as you come in.", "left", "entailed"),
+        ("The van is left of the tent as you come in.", "right", "contradicted"),
+        # It is known which way one faces, or that the text is a map.
+        ("Facing north, the van is left of the tent.", "west", "entailed"),
+        ("The van is left of the tent.", "east", "contradicted"),
+        ("The van is west of the tent as you come in.", "east", "contradicted"),
+    ],
+)
+def test_left_from_a_viewpoint_is_no_west(scene: str, claim: str, verdict: str) -> None:
+    found = symbouq.audit(scene, [f"The van is {claim} of the tent."], profile="everyday")
+    assert found.claims[-1].verdict == verdict
+
+
+def test_west_is_no_left_from_a_viewpoint() -> None:
+    claim = "As you come in, the van is left of the tent."
+    found = symbouq.audit("The van is west of the tent.", [claim], profile="everyday")
+    assert found.claims[-1].verdict == "unknown"
