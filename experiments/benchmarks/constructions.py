@@ -37,12 +37,12 @@ AT_ONCE = 64
 _DETERMINATE = ("entailed", "contradicted")
 _HEAD = """# Constructions
 
-Which constructions of English the reader reads, for which relations, under the profile `everyday`.
-Made by `python experiments/benchmarks/constructions.py`, which composes every sentence of a
-construction, a relation and words, so that its meaning is known. A cell counts the sentences read,
-of two with different words. An exclamation mark stands for a sentence that is misread, an empty
-cell for a construction that English does not have with the relation. `no:` marks constructions that
-deny the relation, `open:` those that leave it open.
+See which constructions of English the reader understands, for which relations, under the profile
+`everyday`. `python experiments/benchmarks/constructions.py` composes each sentence from a
+construction, a relation and words, so its meaning is known. A cell counts the sentences read, out
+of two with different words. An exclamation mark means a misread sentence; an empty cell means
+that the construction does not exist with the relation. `no:` marks constructions that deny the
+relation, `open:` those that leave it open.
 """
 
 

@@ -129,7 +129,7 @@ class Reader:
         """Read a trace.
 
         Raises:
-            RecordError: If it was cut off, cannot be audited, or has scores that are not numbers by
+            RecordError: If it was cut off or cannot be audited, or its scores are not numbers by
                 name.
         """
         if trace.truncated:
