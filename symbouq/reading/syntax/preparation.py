@@ -771,17 +771,16 @@ class _Sentence:
                 continue
             if category == "noun" and self._is(" ".join(words), "beside"):
                 continue
-            if words[1:] and (then := self._phrase(end - 1)) and then.last >= end:
+            placed = words[1:] and self._is(words[-1], "opening")
+            if placed and (then := self._phrase(end - 1)) and then.last >= end:
                 continue  # "kept IN FRONT OF"
             if not at and self._is(words[0], "denial") and category == "preposition":
                 continue  # "No part of A touches B"
             if category == "side" and (self._is_named(at, end) or self._is_hyphened(at)):
                 continue
-            elliptic = self._is(self._at(end), "ellipsis")
-            if category == "side" and elliptic and not self._names_part():
-                continue  # "in the MIDDLE one"
-            if category == "side" and len(words) > 1 and self._is_told_apart(end):
-                continue  # "in the MIDDLE seat"
+            elliptic = self._is(self._at(end), "ellipsis") and not self._names_part()
+            if category == "side" and (elliptic or (words[1:] and self._is_told_apart(end))):
+                continue  # "in the MIDDLE one", "in the MIDDLE seat"
             if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):

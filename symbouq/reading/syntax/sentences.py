@@ -562,11 +562,10 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
         misread = misread or (token.tag_ == "RB" and word.category == "between")
         plural = joined and not word.text.endswith("s")
         preceding = next((t for t in reversed(doc[: token.i]) if t.pos_ != "ADV"), token)
-        nominal = (*NOMINAL, "ADJ") if plural else NOMINAL  # "the circle and the square overlap"
-        named = preceding.pos_ in nominal or words[preceding.i].label
+        named = preceding.pos_ in NOMINAL or (plural and preceding.pos_ == "ADJ")  # "the square"
         if (
             misread
-            and named
+            and (named or words[preceding.i].label)
             and is_verb(word.text.lower())
             and (plural or token.dep_ == "ROOT" or token.tag_ == "RB")
         ):
