@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,8 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 
 SCENES = {row["id"]: row for row in rows("scenes.jsonl")}
+FRESH = {f"fresh-{row['id']}": row for row in rows("fresh_scenes.jsonl")}
+ALL = SCENES | FRESH
 
 
 def looked_at(identity: str) -> bool:
@@ -39,16 +42,18 @@ def trace(row: dict[str, Any], **more: Any) -> Trace:
 
 @cache
 def audited(identity: str, reader: str) -> dict[str, Any]:
-    row = SCENES[identity]
+    row, fresh = ALL[identity], identity in FRESH
     if reader == "parser":
         return AUDITOR.audited(trace(row))
     parser = AUDITOR.parser_for(trace(row))
     asking = parser.model_reader.requests(parser.texts(trace(row)))
     replies: list[list[Reply]] = []
     request: ModelRequest | None = next(asking)
-    with ReadingsFile(FOLDER / "readings.jsonl", grows=False) as file:
+    recorded = FOLDER / ("fresh_readings.jsonl" if fresh else "readings.jsonl")
+    samples = (0,) if fresh else (0, 1)
+    with ReadingsFile(recorded, grows=False) as file:
         while request is not None:
-            found = [file.find(request.text, sample, "claude", None, None) for sample in (0, 1)]
+            found = [file.find(request.text, sample, "claude", None, None) for sample in samples]
             assert None not in found, f"{identity}: a request that was not recorded"
             replies.append([reading.reply for reading in found if reading is not None])
             try:
@@ -74,11 +79,10 @@ class Figures(NamedTuple):
     wrong: int
 
 
-def figures(reader: str, looked: bool) -> Figures:
+def figures(reader: str, scenes: Iterable[str]) -> Figures:
     counts: Counter[str] = Counter()
-    for identity, row in SCENES.items():
-        if looked_at(identity) != looked:
-            continue
+    for identity in scenes:
+        row = ALL[identity]
         for claim, given in zip(row["claims"], audited(identity, reader)["claims"], strict=True):
             verdict = given["grounded_verdict"]
             determinate = verdict in ("entailed", "contradicted")
@@ -102,7 +106,20 @@ def figures(reader: str, looked: bool) -> Figures:
     ],
 )
 def test_rich_scenes(reader: str, looked: bool, expected: Figures) -> None:
-    assert figures(reader, looked) == expected
+    assert figures(reader, [n for n in SCENES if looked_at(n) == looked]) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reader", "expected"),
+    [
+        ("parser", Figures(216, 27, 31, 4)),
+        ("model", Figures(216, 65, 67, 2)),
+        ("both", Figures(216, 72, 77, 5)),
+    ],
+)
+def test_fresh_scenes(reader: str, expected: Figures) -> None:
+    assert figures(reader, FRESH) == expected
 
 
 @pytest.mark.slow
