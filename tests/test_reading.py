@@ -67,7 +67,7 @@ def test_an_audit_by_a_model_is_repeated_without_it_byte_by_byte(traces: Path) -
             *settings(price=[1, 10]),
         )
     assert result.exit_code == 0, result.output
-    assert "read by plain: 3 traces; 12 replies asked for" in result.output
+    assert "read by plain: 3 traces; 12 replies requested" in result.output
     assert "1,200 tokens read, 120 written; cost 0.00" in result.output
     first = audits(Path("first.jsonl"))
     assert [[c["verdict"] for c in audit["claims"]] for audit in first] == [

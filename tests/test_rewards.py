@@ -184,7 +184,7 @@ def test_trainers_say_what_was_cut_off() -> None:
         [RIGHT, RIGHT], scene=[SCENE] * 2, truncated=[False, True], log_extra=columns.__setitem__
     )
     assert found == [1.0, None]
-    assert columns["verdicts"] == ["entailed entailed", "it was cut off, or is empty"]
+    assert columns["verdicts"] == ["entailed unknown", "it was cut off, or is empty"]
     told = compute_score("mine", RIGHT, None, {"scene": SCENE, "truncated": True})
     assert (told["score"], told["scored"]) == (0.5, 0.0)
 

@@ -435,6 +435,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         if given.stance in _OVER_WORLDS:
             status = self.together(number, claim, decision, admitted)
             result = self.over_worlds(number, status, grounded)
+            if status is not decision.verdict and result.verdict.determinate:
+                result.reason = "never_together"
         else:
             result = ClaimResult(self.judged(number, status), grounded)
             if result.verdict is not status:

@@ -228,7 +228,7 @@ def test_one_side_may_come_in(files: tuple[Path, Path]) -> None:
     piped = CliRunner().invoke(main, ["compare", "-", second], input=files[0].read_bytes())
     assert (piped.exit_code, piped.output) == (named.exit_code, named.output.replace(first, "-"))
     both = CliRunner().invoke(main, ["compare", "-", "-"], input=b"")
-    assert both.exit_code == 2 and "name the other" in both.output
+    assert both.exit_code == 2 and "standard input can be only one" in both.output
 
 
 def test_report_must_not_overwrite(files: tuple[Path, Path]) -> None:

@@ -345,12 +345,12 @@ REMEDIES = [
     ("symmetric(near)\n\n% far\nsymmetric(far).", 1, "a full stop is missing", "with a full stop"),
     ("symmetric(near).\nsymmetric(far)", 2, "a full stop is missing", "with a full stop"),
     ('phrase(near, "x")\nsymmetric(far).', 1, "a full stop is missing", "with a full stop"),
-    ("symmetric(near,\n  far far).", 2, "unexpected <IDENTIFIER>", "Mend the statement"),
+    ("symmetric(near,\n  far far).", 2, "unexpected <IDENTIFIER>", "Correct the statement"),
     ("# near\nsymmetric(far).", 1, "no statement", "with %"),
     ("// near\nsymmetric(far).", 1, "no statement", "with %"),
     ('phrase(near, "x).', 1, "a text does not end", "Close the text"),
     ("num(0) :- family(near, _).\nnum(N + 1) :- num(N), N < 100000.\nphrase(near, \"x\") :- num(99999).", 2,
-     "50,000 rules", "Bound what"),
+     "50,000 rules", "Bound the recursion"),
 ]  # fmt: skip
 """Each fault, its line after the header, what is said of it, and what to do."""
 

@@ -25,6 +25,7 @@ from urllib.request import urlopen
 import pytest
 
 pytest.importorskip("fastapi", reason="FastAPI is not installed (extra `serve`)")
+pytest.importorskip("fastapi_offline", reason="not installed (extra `serve`)")
 pytest.importorskip(
     "prometheus_client", reason="prometheus-client is not installed (extra `serve`)"
 )
