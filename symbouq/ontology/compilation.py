@@ -133,19 +133,27 @@ def _shown_facts() -> Iterator[str]:
 
 MOST_RULES = 50_000
 """Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
+_OBSERVED = 8
+"""How many times as many there may be with rules that observe them."""
 
 
-def _ground(control: clingo.Control, complaints: list[str], source: Source, name: str) -> None:
+def _ground(
+    control: clingo.Control,
+    complaints: list[str],
+    source: Source,
+    name: str,
+    most: int = MOST_RULES,
+) -> None:
     """Grounds a program that rules of an ontology are part of.
 
     Raises:
         OntologyError: If a rule cannot be grounded, or the program grows very large.
     """
-    meter(control, MOST_RULES)
+    meter(control, most)
     try:
         ground(control, complaints, name)
     except LimitError as error:
-        message = f"the rules make more than {MOST_RULES:,} rules once they are grounded"
+        message = f"the rules make more than {most:,} rules once they are grounded"
         # Of rules with the same head, the one that joins the most.
         rules = sorted(source.rules, key=lambda rule: -len(rule.statement.body))
         heads = [(t, rule.place) for rule in rules for t in atoms_in([rule.statement.head])]
@@ -207,7 +215,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
     concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
     control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
-    _ground(control, complaints, source, name)
+    _ground(control, complaints, source, name, MOST_RULES * (_OBSERVED if further else 1))
     return control
 
 
