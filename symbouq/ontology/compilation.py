@@ -142,18 +142,18 @@ def _ground(
     complaints: list[str],
     source: Source,
     name: str,
-    most: int = MOST_RULES,
+    limit: int = MOST_RULES,
 ) -> None:
     """Grounds a program that rules of an ontology are part of.
 
     Raises:
         OntologyError: If a rule cannot be grounded, or the program grows very large.
     """
-    meter(control, most)
+    meter(control, limit)
     try:
         ground(control, complaints, name)
     except LimitError as error:
-        message = f"the rules make more than {most:,} rules once they are grounded"
+        message = f"the rules make more than {limit:,} rules once they are grounded"
         # Of rules with the same head, the one that joins the most.
         rules = sorted(source.rules, key=lambda rule: -len(rule.statement.body))
         heads = [(t, rule.place) for rule in rules for t in atoms_in([rule.statement.head])]
