@@ -191,7 +191,7 @@ def test_explain_shows_verdicts_reasons_and_a_sketch() -> None:
     text = result.stdout
     assert "kitchen-wrong  (profile nine-way, ontology builtin)" in text
     assert "1. The oven is above the sink.  [oven above sink]" in text
-    assert "contradicted, the first conflict, beyond repair" in text
+    assert "contradicted, first contradiction; dropping earlier claims won't fix it" in text
     assert (
         "oven is to the upper left of fridge: cannot hold together with scene 1 and scene 2."
         in text

@@ -276,17 +276,23 @@ def _claim(claim: dict[str, Any], unread: str) -> ExplainedClaim:
         because = f" ({claim[reason]})" if claim[reason] not in ("", "open") else ""
         return f"{claim[verdict]}{because}"
 
-    notes = told("verdict", "reason").removeprefix(claim["verdict"])
-    if claim["conditional"] or claim["verdict"] != claim["grounded_verdict"]:
+    verdict = claim["verdict"]
+    notes = told("verdict", "reason").removeprefix(verdict)
+    if claim["conditional"] or verdict != claim["grounded_verdict"]:
         notes += f", {told('grounded_verdict', 'grounded_reason')} by the scene alone"
     if claim["first_conflict"]:
-        notes += ", the first conflict"
+        notes += ", first contradiction" if verdict == Verdict.CONTRADICTED else ", first conflict"
     if claim["repair_cost"]:
         exact = claim["repair_cost_exact"]
-        notes += f", repaired by removing {exact}" if exact is not None else ", beyond repair"
+        dropped = (
+            f"{exact} earlier claim{'s' * (exact != 1)} fixes"
+            if exact
+            else "earlier claims won't fix"
+        )
+        notes += f"; dropping {dropped} it"
     more = f" {unread[0].upper()}{unread[1:]}." if unread else ""
     message = claim["message"] + more
-    return ExplainedClaim(claim["index"], claim_text(claim), claim["verdict"], notes, message)
+    return ExplainedClaim(claim["index"], claim_text(claim), verdict, notes, message)
 
 
 def _scene_lines(

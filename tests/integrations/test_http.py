@@ -75,7 +75,7 @@ def test_records_in_records_out(client: TestClient) -> None:
     pair = {"scene": TRACE["scene"], "subject": "lamp", "object": "door"}
     assert client.post("/relations", json=pair).json()["certain"] == ["upper_left"]
     explained = client.post("/explain", json=TRACE).json()
-    assert "contradicted, the first conflict" in explained["text"]
+    assert "contradicted, first contradiction" in explained["text"]
 
 
 @pytest.mark.parametrize(

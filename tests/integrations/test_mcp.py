@@ -126,7 +126,7 @@ def test_relations_answers_and_explanations() -> None:
     assert found.structured_content["answer"] == ["yes"]
     assert found.content[0].text == "answer: yes; possible: yes"
     found = called("explain", scene=SCENE, response="The lamp is right of the door.")
-    assert "contradicted, the first conflict" in found.content[0].text
+    assert "contradicted, first contradiction" in found.content[0].text
     assert found.structured_content == {"text": found.content[0].text}
 
 

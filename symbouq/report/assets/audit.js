@@ -405,7 +405,7 @@ function claimItem(claim, n, sheet) {
       claim.conditional && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `conditional: ${NAMES[claim.grounded_verdict]} by the scene alone`),
       !claim.conditional && claim.relations.length > 0 && claim.verdict !== claim.grounded_verdict && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `${NAMES[claim.grounded_verdict]} by the scene alone`),
       claim.first_conflict && make("span", { class: "tag contradicted" }, "first conflict"),
-      claim.repair_cost > 0 && make("span", { class: "tag" }, claim.repair_cost_exact === null ? "beyond repair" : `repaired by removing ${claim.repair_cost_exact}`)),
+      claim.repair_cost > 0 && make("span", { class: "tag" }, claim.repair_cost_exact === null ? "dropping earlier claims won't fix it" : `fixed by dropping ${claim.repair_cost_exact}`)),
     make("span", { class: "message" }, claim.message));
 }
 
