@@ -134,15 +134,15 @@ def test_an_inverse_has_the_opposite_signs(tmp_path: Path) -> None:
     text = """\
 axis(depth).
 family(rear, direction). phrase(rear, "aft of"). wording(rear, 1, "aft of").
-family(fore, direction). phrase(fore, "fore of"). wording(fore, 1, "fore of").
+family(bow, direction). phrase(bow, "bow of"). wording(bow, 1, "bow of").
 component(rear, depth, -1).
-component(fore, depth, -1).
-inverse(rear, fore).
+component(bow, depth, -1).
+inverse(rear, bow).
 """
     assert findings(tmp_path, text) == [(4, "inverse-signs"), (6, "inverse-signs")]
-    assert findings(tmp_path, text.replace("fore, depth, -1", "fore, depth, 1")) == []
+    assert findings(tmp_path, text.replace("bow, depth, -1", "bow, depth, 1")) == []
     # A component that only one of them has says something that the other does not.
-    lacking = text.replace("component(fore, depth, -1).", "")
+    lacking = text.replace("component(bow, depth, -1).", "")
     assert findings(tmp_path, lacking) == [(4, "inverse-signs"), (6, "inverse-signs")]
 
 
