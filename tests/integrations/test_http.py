@@ -539,4 +539,4 @@ def test_an_address_that_is_taken_ends_the_command() -> None:
         port = taken.getsockname()[1]
         done = CliRunner().invoke(main, ["serve", "--port", str(port)])
     assert done.exit_code == 2
-    assert f"127.0.0.1, port {port}: Address already in use; --host and --port" in done.output
+    assert f"127.0.0.1, port {port}: Address already in use; choose another" in done.output
