@@ -58,6 +58,11 @@ def unmarked(text: str) -> int:
     return mark.end() if mark else 0
 
 
+def _words_of(text: str) -> set[str]:
+    """The words of a text, in lower case and with straight apostrophes."""
+    return {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
+
+
 class Forces:
     """The words of one profile that tell with what force something is said.
 
@@ -123,13 +128,12 @@ class Forces:
 
     def modal(self, text: str) -> bool:
         """Whether a sentence says what can or has to be: "cannot be above" is no "is not above"."""
-        words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
+        words = _words_of(text)
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
 
     def denies_plainly(self, text: str) -> bool:
         """Whether a sentence denies something and is not `modal`."""
-        words = {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
-        return not self._denying.isdisjoint(words) and not self.modal(text)
+        return not self._denying.isdisjoint(_words_of(text)) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
         """The stance of what a sentence does not state, whatever a reader takes it for: of what is
