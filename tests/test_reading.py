@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from helpers.chat_server import chat_server, completion
+from helpers.chat_server import asked_sentences, chat_server, completion
 from helpers.extras import need_models
 from helpers.plain_readings import plain_reply
 from symbouq_cli.main import main
@@ -261,6 +261,22 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return smollm2(tmp_path_factory.mktemp("smollm2"))
 
 
+def narrow(schema: Any, labels: list[str]) -> Any:
+    """The schema with lists as short as it allows, and sentences of these labels alone: so small a
+    model fills every list, and names any sentence.
+    """
+    if isinstance(schema, list):
+        return [narrow(part, labels) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    narrower = {key: narrow(part, labels) for key, part in schema.items()}
+    if "maxItems" in narrower:
+        narrower["maxItems"] = narrower.get("minItems", 1)
+    if isinstance(narrower.get("sentence"), dict):
+        narrower["sentence"] = {"enum": labels}
+    return narrower
+
+
 @pytest.mark.slow
 def test_the_whole_path_with_a_real_small_model(small_model: Path, traces: Path) -> None:
     """Our engine behind a server: whatever so small a model writes, it is of the schema."""
@@ -274,6 +290,7 @@ def test_the_whole_path_with_a_real_small_model(small_model: Path, traces: Path)
 
     def answering(body: dict[str, Any]) -> Any:
         schema = body["response_format"]["json_schema"]["schema"]
+        schema = narrow(schema, list(asked_sentences(body)))
         answer = asker.ask(body["messages"], schema, body["max_tokens"], body["seed"])
         return completion(answer.text, "length" if answer.cut else "stop")
 
