@@ -30,13 +30,12 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from symbouq.errors import SymboUQError
 from symbouq.evidence.contract import SCHEMA
 from symbouq.evidence.devices import best_device
-from symbouq.evidence.generation.engine import Engine, EngineName, Options, Request
-from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.generation.engine import Engine, EngineName, Options, Request, load_engine
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer, parameters
 from symbouq.evidence.generation.prompts import Chat, user_message
 from symbouq.evidence.signals.forward import Forced, ForcedPass
 from symbouq.experiments.backbones.pretrained import install
-from symbouq.experiments.backbones.tokenizer import train_tokenizer
+from symbouq.experiments.backbones.training import train_tokenizer
 from symbouq.experiments.check import GB, TRACE_TOKENS, Facts, Measured, Rates, known_models
 from symbouq.experiments.scenes.families import problems
 from symbouq.io.output import replacing

@@ -32,8 +32,8 @@ TESTED_ELSEWHERE = {
     "authoring/test_specs.py": "authoring/scaffold ontology/specs",
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
-        evidence/generation/engine evidence/generation/engines records/generated""",
-    "evidence/labels/test_agreement.py": "evidence/labels/merging evidence/labels/records",
+        evidence/generation/engine records/generated""",
+    "evidence/labels/test_agreement.py": "evidence/labels/records",
     "evidence/labels/test_commands.py": "cli/labels",
     "evidence/scorers/methods/test_sampling.py": "evidence/scorers/backbone evidence/signals/example",
     "evidence/scorers/test_bank.py": """
@@ -41,12 +41,11 @@ TESTED_ELSEWHERE = {
         evidence/scorers/needs evidence/scorers/registry evidence/scorers/stored""",
     "evidence/scorers/test_commands.py": "cli/scores",
     "evidence/scorers/test_learned.py": """
-        evidence/scorers/batches evidence/scorers/loss evidence/scorers/methods/neural
+        evidence/scorers/batches evidence/scorers/methods/neural
         evidence/scorers/settings""",
     "evidence/signals/test_cache.py": "evidence/signals/writer",
     "evidence/signals/test_extract.py": "cli/signals",
     "experiments/backbones/test_commands.py": "cli/backbone cli/scenes",
-    "experiments/backbones/test_training.py": "experiments/backbones/tokenizer",
     "experiments/benchmarks/test_importing.py": """
         cli/data experiments/benchmarks/catalog experiments/benchmarks/files
         experiments/benchmarks/items experiments/benchmarks/rows experiments/benchmarks/splits""",
@@ -60,7 +59,7 @@ TESTED_ELSEWHERE = {
     "io/adapters/formats/test_openai.py": "io/adapters/chat",
     "io/adapters/test_tables.py": "io/adapters/formats/csv io/adapters/limits",
     "io/test_output.py": "cli/process",
-    "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool report/jobs",
+    "io/test_stream.py": "auditing/jobs auditing/summary cli/run io/pool",
     "ontology/test_library.py": "ontology/compilation ontology/tables",
     "ontology/test_source.py": "ontology/wellformed",
     "io/test_endpoint.py": "io/chat",

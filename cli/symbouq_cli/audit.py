@@ -189,8 +189,8 @@ def audit(
         if report is None:
             job, page = Job(auditing, arguments, Trace, Summary.total), None
         else:
+            from symbouq.report.entries import reporting
             from symbouq.report.html import Report
-            from symbouq.report.jobs import reporting
 
             job, page = Job(reporting, arguments, Trace), stack.enter_context(Report(report))
         sent = {host: _sending(host) for host, wanted in hosts.items() if wanted}

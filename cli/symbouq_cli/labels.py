@@ -195,7 +195,7 @@ def merge(files: tuple[str, ...], out: str) -> None:
 
     Example: symbouq labels merge human.jsonl judged.jsonl answers.jsonl --out labels.jsonl
     """
-    from symbouq.evidence.labels.merging import merge as merged
+    from symbouq.evidence.labels.records import merge as merged
     from symbouq.evidence.labels.records import read_labels
     from symbouq.io.output import write_records
     from symbouq_cli.run import refuse_overwriting

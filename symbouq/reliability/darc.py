@@ -27,7 +27,6 @@ from symbouq.metrics import Values, auroc
 from symbouq.reliability.calibrators import Calibrator, select
 from symbouq.reliability.designs import DESIGNS, Coverage, Design, columns, features
 from symbouq.reliability.logistic import Regression, folds, held_out, regress, statistics
-from symbouq.reliability.screening import oriented, screen
 
 L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
 """Grid of Table search-space."""
@@ -45,6 +44,8 @@ validation candidate, if none is retained; or a plain average."""
 
 _DIGITS = 12
 _EDGE = 1e-12
+_ROUNDING = 1e-12
+"""Tolerance: an AUROC of 0.45 meets a threshold of 0.05 despite rounding."""
 _IDENTITY = Calibrator("identity", ())
 
 
@@ -286,6 +287,45 @@ def fit(
         aurocs,
         area,
     )
+
+
+@dataclass(frozen=True)
+class Screening:
+    """Screening of candidates by their ranking on validation.
+
+    Attributes:
+        aurocs: A_j, `[m]`.
+        retained: Positions of candidates with |A_j - 0.5| >= epsilon.
+        flipped: For each of them, whether A_j < 0.5, so 1 - s_j replaces the score.
+    """
+
+    aurocs: Values
+    retained: tuple[int, ...]
+    flipped: tuple[bool, ...]
+
+    @property
+    def best(self) -> int:
+        """Candidate with the largest A_j, the first among equals."""
+        return int(np.argmax(self.aurocs))
+
+
+def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
+    """Screen and orient candidates with validation scores `[n, m]` (Algorithm DARC, lines 3, 4, 6).
+
+    Raises:
+        SymboUQError: If the labels have one class.
+    """
+    aurocs = np.array([auroc(column, labels) for column in scores.T], np.float64)  # None: NaN
+    if np.isnan(aurocs).any():
+        raise SymboUQError("screening needs both right and wrong answers")
+    retained = np.flatnonzero(np.abs(aurocs - 0.5) >= epsilon - _ROUNDING)
+    flipped = tuple((aurocs[retained] < 0.5).tolist())
+    return Screening(aurocs, tuple(retained.tolist()), flipped)
+
+
+def oriented(scores: Values, flipped: tuple[bool, ...]) -> Values:
+    """Retained scores `[n, m]`, with reversed ones as 1 - s."""
+    return np.where(np.array(flipped, bool), 1 - scores, scores)
 
 
 def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:

@@ -14,8 +14,10 @@ from symbouq.auditing.correctness import answer_label
 from symbouq.auditing.messages import claim_text
 from symbouq.auditing.overview import Point
 from symbouq.auditing.quantities import amount_text
+from symbouq.auditing.summary import Summaries, Summary
+from symbouq.io.stream import Work
 from symbouq.ontology.tables import Ontology
-from symbouq.records import Trace
+from symbouq.records import Answers, Context, Trace
 from symbouq.report.layout import picture
 
 UNREAD = "unread"
@@ -214,3 +216,23 @@ def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
     if relation["confidence"] < 1:
         worded["confidence"] = relation["confidence"]
     return worded
+
+
+def reporting(
+    profile: str | None,
+    ontology: str | None,
+    context: Context,
+    pipeline: str | None = None,
+    answers: Answers = "answer",
+) -> Work:
+    """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
+    auditor = TraceAuditor(
+        profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
+    )
+    summaries = Summaries()
+
+    def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Summary, Entry]]:
+        record = auditor.audited(trace, file, line)
+        return record, (summaries.of(record, trace), entry(auditor, trace, record))
+
+    return Work(work, auditor.ahead)

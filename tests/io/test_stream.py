@@ -34,7 +34,7 @@ from symbouq.io.stream import Job, Line, Outcome, Work, distinct, process, read_
 from symbouq.limits import LimitError
 from symbouq.reading.described.reader import DescribedReader
 from symbouq.records import Trace, parse_record
-from symbouq.report.jobs import reporting
+from symbouq.report.entries import reporting
 
 GOOD = {
     "id": "good",

@@ -10,7 +10,7 @@ what labels are for.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -151,3 +151,30 @@ def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
 
 def _is_label(value: Any) -> bool:
     return value is None or (type(value) is int and value in (0, 1))
+
+
+def merge(sources: Sequence[Mapping[str, Labels]]) -> list[Labels]:
+    """Labels of every trace in some sources; for each claim, the first source with a label wins.
+
+    The record's `source` lists the sources used, and `sources` has the one of each claim.
+
+    Raises:
+        SymboUQError: If two sources give a trace different numbers of claims.
+    """
+    ids = dict.fromkeys(identity for source in sources for identity in source)
+    return [_merged([source[i] for source in sources if i in source]) for i in ids]
+
+
+def _merged(sources: Sequence[Labels]) -> Labels:
+    first = sources[0]
+    for other in sources[1:]:
+        first.check_claims(other)
+    winners = [
+        next((source for source in sources if source.labels[claim] is not None), None)
+        for claim in range(len(first.labels))
+    ]
+    names = [winner.source if winner else None for winner in winners]
+    labels = [winner.labels[claim] if winner else None for claim, winner in enumerate(winners)]
+    used = dict.fromkeys(name for name in names if name is not None)
+    dataset = next((each.dataset for each in sources if each.dataset is not None), None)
+    return Labels(first.id, "+".join(used), tuple(labels), dataset, {"sources": names})

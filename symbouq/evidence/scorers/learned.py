@@ -1,9 +1,8 @@
 """Scorers that are networks: how they are trained, kept and applied (appendix Training and
 Calibration).
 
-The loss is that of `symbouq.evidence.scorers.loss`. The network kept is that of the epoch with the
-largest AUROC of the conclusion on source validation, the first among equals. PyTorch is loaded
-where a network is made.
+The epoch with the largest AUROC of the conclusion on source validation is kept, the first among
+equals. PyTorch is loaded when a network is made.
 """
 
 from __future__ import annotations
@@ -36,8 +35,7 @@ from symbouq.metrics import Values
 if TYPE_CHECKING:
     import torch
 
-    from symbouq.evidence.scorers.loss import Loss
-    from symbouq.evidence.scorers.networks import Network
+    from symbouq.evidence.scorers.networks import Loss, Network
 
 FORMAT = 2
 """Version of a saved model."""
@@ -119,8 +117,7 @@ class Learned(Scorer):
         """
         import torch
 
-        from symbouq.evidence.scorers.loss import Loss
-        from symbouq.evidence.scorers.networks import Standardise
+        from symbouq.evidence.scorers.networks import Loss, Standardise
 
         train = [item for item in train if readable(item.example) and set(item.labels) != {None}]
         validation = [

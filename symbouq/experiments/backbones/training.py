@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import chain, islice
@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import torch
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 from transformers import (
@@ -22,13 +23,13 @@ from transformers import (
     LlamaForCausalLM,
     PreTrainedModel,
     PreTrainedTokenizerBase,
+    PreTrainedTokenizerFast,
 )
 
 from symbouq.evidence.devices import best_device, has_bfloat16
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer
 from symbouq.experiments.backbones.corpus import Pair, corpus, instructions
 from symbouq.experiments.backbones.plan import Plan, Size
-from symbouq.experiments.backbones.tokenizer import train_tokenizer
 from symbouq.experiments.scenes.wording import Wordings
 from symbouq.io.output import replacing
 from symbouq.version import __version__
@@ -329,3 +330,60 @@ def _padded(
     answers = [torch.tensor([_IGNORED] * prompt + tokens[prompt:]) for tokens, prompt in rows]
     mask = stacked([torch.ones_like(row) for row in ids])
     return stacked(ids), mask, stacked(answers, padding_value=_IGNORED)
+
+
+BEGIN, END, USER, ASSISTANT, PADDING = "<s>", "</s>", "<user>", "<assistant>", "<pad>"
+_SPECIAL = [BEGIN, END, USER, ASSISTANT, PADDING]
+
+CHAT_TEMPLATE = (
+    "{{ bos_token }}{% for message in messages %}"
+    "{% if message.role == 'user' %}<user>{{ message.content }}"
+    "{% elif message.role == 'assistant' %}<assistant>{{ message.content }}{{ eos_token }}"
+    "{% else %}{{ raise_exception('only user and assistant messages') }}{% endif %}"
+    "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+)
+
+# A name such as `A` must be the same token wherever it stands, so capitals never join others.
+_PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
+
+
+def train_tokenizer(
+    texts: Iterable[str], size: int, instructions: Iterable[str] = ()
+) -> PreTrainedTokenizerFast:
+    """Trains a tokenizer on a kind of text.
+
+    Args:
+        texts: Examples of it.
+        size: Number of tokens, special ones and all bytes included, instructions not.
+        instructions: Texts that never vary, each a token of its own: a small model has
+            nothing to learn from their words, and prompts become a third as long.
+    """
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(_PIECES), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.train_from_iterator(
+        texts,
+        trainers.BpeTrainer(
+            vocab_size=size,
+            special_tokens=_SPECIAL,
+            initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+            show_progress=False,
+        ),
+    )
+    tokenizer.add_tokens([AddedToken(text, normalized=False) for text in instructions])
+    return PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+        tokenizer_object=tokenizer,
+        bos_token=BEGIN,
+        eos_token=END,
+        pad_token=PADDING,
+        additional_special_tokens=[USER, ASSISTANT],
+        chat_template=CHAT_TEMPLATE,
+        clean_up_tokenization_spaces=False,
+        padding_side="left",
+        model_max_length=1024,
+    )

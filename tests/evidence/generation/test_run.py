@@ -15,8 +15,14 @@ import pytest
 from helpers.commands import write_lines
 
 from symbouq.evidence.contract import LONGEST, SCHEMA, STRUCTURED
-from symbouq.evidence.generation.engine import Alternative, Completion, Options, Request, Token
-from symbouq.evidence.generation.engines import load_engine
+from symbouq.evidence.generation.engine import (
+    Alternative,
+    Completion,
+    Options,
+    Request,
+    Token,
+    load_engine,
+)
 from symbouq.evidence.generation.run import (
     Generator,
     Settings,

@@ -9,8 +9,7 @@ import pytest
 
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.labels.agreement import Agreement, agreement, cohen_kappa
-from symbouq.evidence.labels.merging import merge
-from symbouq.evidence.labels.records import Label, Labels, labelled, read_labels
+from symbouq.evidence.labels.records import Label, Labels, labelled, merge, read_labels
 
 
 def given(name: str, dataset: str | None = "d", **labels: list[Label]) -> dict[str, Labels]:

@@ -11,7 +11,7 @@ from sklearn.calibration import _SigmoidCalibration
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.calibration import SLOPES, Calibrator, MinMax, Platt, sigmoid
-from symbouq.reliability.screening import screen
+from symbouq.reliability.darc import screen
 
 
 def drawn(slope: float, count: int = 500, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -20,10 +20,9 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.base import Labelled
 from symbouq.evidence.scorers.batches import Batch, TokenStore, collate
 from symbouq.evidence.scorers.learned import Learned
-from symbouq.evidence.scorers.loss import Loss, balance
 from symbouq.evidence.scorers.methods.neural import MLP, UHead
 from symbouq.evidence.scorers.methods.symbolic import Constraint
-from symbouq.evidence.scorers.networks import Network
+from symbouq.evidence.scorers.networks import Loss, Network, balance
 from symbouq.evidence.scorers.reduction import auroc
 from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.evidence.scorers.settings import Settings

@@ -23,7 +23,6 @@ from symbouq.evidence.generation.models import find_model  # noqa: E402
 from symbouq.experiments.backbones import training  # noqa: E402
 from symbouq.experiments.backbones.corpus import corpus, instructions  # noqa: E402
 from symbouq.experiments.backbones.plan import Plan, Size  # noqa: E402
-from symbouq.experiments.backbones.tokenizer import train_tokenizer  # noqa: E402
 from symbouq.experiments.backbones.training import (  # noqa: E402
     CARD,
     STATE,
@@ -31,6 +30,7 @@ from symbouq.experiments.backbones.training import (  # noqa: E402
     batches,
     encoded,
     train,
+    train_tokenizer,
 )
 
 
