@@ -90,7 +90,7 @@ def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
     progress = _progress(left, total, workers, run.seconds, inner=not on_ray)
     with progress as (begun, advance):
         if on_ray:
-            configured.make_on_ray(begun, jobs)
+            configured.run.make_on_ray(begun, jobs)
         else:
             configured.make(begun, advance)
     tell(f"{run.folder}: {total} stages are finished")

@@ -1,5 +1,5 @@
-"""The output contract of traces: the instruction that a model is given, and the schema that its
-structured output keeps to (appendices Generation and Alignment, Prompt Contracts).
+"""Output contract of traces: the instruction for the model, and the schema of structured output
+(appendices Generation and Alignment, Prompt Contracts).
 """
 
 from __future__ import annotations
@@ -73,11 +73,7 @@ MISSHAPEN = "It does not have the form that was asked for."
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="rust-regex"))
 class Structured:
-    """A structured trace, which keeps to `SCHEMA`.
-
-    Attributes:
-        reasoning: The reasoning strings.
-        conclusion: The delivered answer.
+    """A structured trace, valid under `SCHEMA`.
 
     Raises:
         ValueError: If a string, or their number, does not keep to the schema.
@@ -91,20 +87,18 @@ class Structured:
 
     @property
     def copied(self) -> bool:
-        """Whether a string is one of those that stand for one in the instruction, which is of the
-        schema and says nothing.
-        """
+        """Whether a string is a placeholder of the instruction: valid, but empty of meaning."""
         said = {text.strip().lower().rstrip(".") for text in (*self.reasoning, self.conclusion)}
         return not said.isdisjoint(text.rstrip(".") for text in _PLACEHOLDERS)
 
     def encoded(self) -> str:
-        """The trace as the JSON text that a model is to write."""
+        """The trace as the JSON text that a model should write."""
         value = {"reasoning": list(self.reasoning), "conclusion": self.conclusion}
         return json.dumps(value, ensure_ascii=False)
 
     @classmethod
     def of(cls, text: str) -> Structured | None:
-        """The trace that a text holds, or None if it is not one under `SCHEMA`."""
+        """The trace in a text; None if the text is not valid under `SCHEMA`."""
         try:
             return TypeAdapter(cls).validate_json(text)
         except ValidationError:

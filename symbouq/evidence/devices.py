@@ -14,10 +14,7 @@ _SHORTAGES = ("can't allocate memory", "not enough memory")
 
 
 def best_device(name: str | None = None) -> str:
-    """A device by name; by default the GPU where there is one, and the CPU elsewhere.
-
-    Args:
-        name: `cpu`, `cuda`, `cuda:1`.
+    """Device by name, such as `cuda:1`; by default a GPU if there is one, otherwise the CPU.
 
     Raises:
         SymboUQError: If there is no such device here.
@@ -34,8 +31,8 @@ def best_device(name: str | None = None) -> str:
 
 
 def has_bfloat16(device: str) -> bool:
-    """Whether a device multiplies matrices of bfloat16 at least as fast as those of float32; a
-    processor without AVX-512 takes many times as long.
+    """Whether a device multiplies bfloat16 matrices at least as fast as float32. Processors without
+    AVX-512 are many times slower.
     """
     import torch
 
@@ -43,15 +40,7 @@ def has_bfloat16(device: str) -> bool:
 
 
 def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
-    """Does some work and says why memory does not suffice for it; empty where it does.
-
-    Args:
-        work: The work.
-        arguments: Its arguments.
-
-    Raises:
-        Exception: Whatever else the work raises.
-    """
+    """Do some work and return why memory does not suffice, or an empty text."""
     import torch
 
     try:

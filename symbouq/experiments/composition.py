@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -388,34 +388,20 @@ def _pools(
 
 def write_predictions(predictions: Iterable[Predicted], out: Path, composers: Path) -> None:
     """Write predictions as Parquet (`id`, `method`, `seed`, `score`) and composers as JSON."""
-    pa, pq = _arrow()
+    with extra("fit"):
+        import pandas as pd
     tables, records = [], []
     for item in predictions:
-        count = len(item.ids)
-        columns = {
-            "id": pa.array(item.ids, pa.string()),
-            "method": pa.array([item.method] * count, pa.string()),
-            "seed": pa.array([item.seed] * count, pa.int64()),
-            "score": pa.array(item.scores, pa.float64()),
-        }
-        tables.append(pa.table(columns))
-        composer = item.composer.record()
-        records.append({"method": item.method, "seed": item.seed, "composer": composer})
-    pq.write_table(pa.concat_tables(tables), out)
+        named = {"method": item.method, "seed": item.seed}
+        tables.append(pd.DataFrame({"id": item.ids, **named, "score": item.scores}))
+        records.append({**named, "composer": item.composer.record()})
+    pd.concat(tables).to_parquet(out, index=False)
     composers.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
 
 
 def read_predictions(path: Path) -> dict[tuple[str, int], dict[str, float]]:
     """Predictions by method and seed, then by id."""
-    _, pq = _arrow()
-    predictions: dict[tuple[str, int], dict[str, float]] = {}
-    for row in pq.read_table(path).to_pylist():
-        predictions.setdefault((row["method"], row["seed"]), {})[row["id"]] = row["score"]
-    return predictions
-
-
-def _arrow() -> tuple[Any, Any]:
     with extra("fit"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    return pa, pq
+        import pandas as pd
+    groups = pd.read_parquet(path).groupby(["method", "seed"], sort=False)
+    return {key: dict(zip(rows["id"], rows["score"], strict=True)) for key, rows in groups}

@@ -149,18 +149,6 @@ class Experiment:
         else:
             self.run.make(begun, advance)
 
-    def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
-        """Makes on a Ray cluster what is not made yet.
-
-        Args:
-            begun: Told of each stage before it is submitted.
-            workers: As `Run.make_on_ray`.
-
-        Raises:
-            SymboUQError: As `Run.make_on_ray`.
-        """
-        self.run.make_on_ray(begun, workers)
-
     def shortages(self) -> list[str]:
         """What is asked for and is not there, a line a split, with as many as there are.
 

@@ -9,8 +9,9 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,26 +58,6 @@ METRICS = {
 
 ORACLE = ("Constraint", "Neural-Seq")
 """The scores between which the oracle of Table ablation chooses."""
-
-
-class Measurement(NamedTuple):
-    """One measured number.
-
-    Attributes:
-        backbone: Whose test traces it is about.
-        dataset: About which questions.
-        method: The score, composition, variant or view that is measured.
-        seed: Of its trained scores, or the number of its subsample.
-        metric: A key of METRICS.
-        value: None where the metric is not defined.
-    """
-
-    backbone: str
-    dataset: str
-    method: str
-    seed: int
-    metric: str
-    value: float | None
 
 
 class CellResults:
@@ -172,38 +153,31 @@ class CellResults:
         return sum(any(scores.get(name) is None for scores in columns) for name in self.truth)
 
     @cached_property
-    def measurements(self) -> list[Measurement]:
-        """Every metric of every method and seed, and as method `oracle` of the better of two scores
-        (Table ablation), where labels have both classes.
+    def _values(self) -> dict[tuple[str, str], list[float]]:
+        """Defined values over seeds by method and metric, none unless labels have both classes.
+
+        Method `oracle` is the better of two scores (Table ablation).
         """
         labels = [*self.truth.values()]
-        runs = [
-            (method, seed, scores)
-            for method, by_seed in self.scores.items()
-            for seed, scores in by_seed.items()
-        ]
+        runs = {method: [*by_seed.values()] for method, by_seed in self.scores.items()}
         candidates = {name: self.scores.get(name, {}) for name in ORACLE}
         for seed in sorted(set.intersection(*map(set, candidates.values()))):
             _, best = oracle({name: scores[seed] for name, scores in candidates.items()}, labels)
-            runs += [("oracle", seed, best)] if best is not None else []
-        return [
-            Measurement(*self.cell[:2], method, seed, metric, evaluate(metric, scores, labels))
-            for method, seed, scores in runs
-            for metric in METRICS
-        ]
-
-    @cached_property
-    def _values(self) -> dict[tuple[str, str], list[float]]:
-        """Defined values over seeds, by method and metric."""
-        values: dict[tuple[str, str], list[float]] = {}
-        for row in self.measurements:
-            by_seed = values.setdefault((row.method, row.metric), [])
-            by_seed += [] if row.value is None else [row.value]
+            if best is not None:
+                runs.setdefault("oracle", []).append(best)
+        values = {}
+        for method, metric in product(runs, METRICS):
+            found = (evaluate(metric, scores, labels) for scores in runs[method])
+            values[method, metric] = [value for value in found if value is not None]
         return values
+
+    def values(self, method: str, metric: str) -> list[float]:
+        """Defined values of a metric over seeds."""
+        return self._values.get((method, metric), [])
 
     def metric(self, method: str, metric: str) -> float | None:
         """The mean of a metric over seeds; None where it is not defined."""
-        values = self._values.get((method, metric))
+        values = self.values(method, metric)
         return sum(values) / len(values) if values else None
 
     def has(self, method: str) -> bool:
@@ -310,11 +284,6 @@ class Results:
         """Names of the datasets whose traces are structured and tested."""
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
-    def model_folders(self) -> dict[str, Path | None]:
-        """The folder of each backbone and judge by its name; None of one that is not here."""
-        run = self.experiment.run
-        return {name: model.folder(run) for name, model in self.experiment.models.items()}
-
     def cell(self, backbone: str, dataset: str) -> CellResults:
         """The test traces of a backbone on a dataset."""
         cell = Cell(backbone, dataset, "test")
@@ -323,12 +292,6 @@ class Results:
     def cells(self) -> list[CellResults]:
         """The test traces of all backbones on all datasets, backbone by backbone."""
         return [self.cell(b, d) for b in self.backbones for d in self.datasets]
-
-    @cached_property
-    def measurements(self) -> DataFrame:
-        """Every measured number of the cells, a row each with the fields of `Measurement`."""
-        rows = [row for cell in self.cells() for row in cell.measurements]
-        return _frame(rows, Measurement._fields)
 
     @cached_property
     def claims(self) -> DataFrame:

@@ -537,7 +537,8 @@ def models(results: Results) -> list[Table]:
     roles = [(backbone, "backbone") for backbone in config.backbones]
     roles += [(config.judge, "judge")] if config.judge else []
     roles += [(judge, "reference judge") for judge in config.reference_judges]
-    folders = results.model_folders()
+    experiment = results.experiment
+    folders = {name: model.folder(experiment.run) for name, model in experiment.models.items()}
     rows = tuple((model.name, _parameters(folders[model.name]), role) for model, role in roles)
     return [Table("Models", ("Model", "Parameters", "Role"), rows)]
 
@@ -857,12 +858,9 @@ def _first_errors(results: Results, backbone: str) -> Table | None:
 
 def scorers(results: Results) -> list[Table]:
     """AUROC of every scorer on the test splits: mean and, for several seeds, standard deviation."""
-    measured = results.measurements
-    areas = measured[measured.metric == "auroc"].groupby(["method", "backbone", "dataset"])["value"]
-    texts = areas.agg(_spread).to_dict()
     cells = results.cells()
     rows = tuple(
-        (name, *(texts.get((name, *cell.cell[:2]), NOT_RUN) for cell in cells))
+        (name, *(_spread(c.values(name, "auroc")) if c.has(name) else NOT_RUN for c in cells))
         for name in SCORERS
         if any(cell.has(name) for cell in cells)
     )
@@ -871,13 +869,10 @@ def scorers(results: Results) -> list[Table]:
     return [Table("AUROC on the test split", ("Method", *heads), rows, note, labels=1)]
 
 
-def _spread(values: Iterable[float]) -> str:
-    """Mean and, for several values, standard deviation of the defined values."""
-    defined = [value for value in values if value == value]  # NaN is not equal to itself
-    if not defined:
-        return UNDEFINED
-    mean = f"{fmean(defined):.3f}"
-    return f"{mean} ({stdev(defined):.3f})" if len(defined) > 1 else mean
+def _spread(values: Sequence[float]) -> str:
+    """Mean and, for several values, standard deviation."""
+    deviation = f" ({stdev(values):.3f})" if len(values) > 1 else ""
+    return f"{fmean(values):.3f}{deviation}" if values else UNDEFINED
 
 
 def traces(results: Results) -> list[Table]:

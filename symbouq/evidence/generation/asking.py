@@ -1,4 +1,4 @@
-"""An engine as what asks a language model for readings."""
+"""Engines as askers of the model reader."""
 
 from __future__ import annotations
 
@@ -13,13 +13,9 @@ from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 
 class EngineAsker:
-    """Asks the model of an engine, which is loaded for the first question.
+    """Asks the model of an engine, loaded for the first question.
 
-    Questions of several threads that wait at the same time are generated side by side.
-
-    Args:
-        model: What the model is called in readings.
-        load: Loads the engine.
+    Questions that several threads ask at the same time are generated in one batch.
     """
 
     def __init__(self, model: str, load: Callable[[], Engine]) -> None:

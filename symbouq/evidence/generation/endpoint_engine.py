@@ -1,4 +1,4 @@
-"""Generation by a server that speaks OpenAI's chat completions: vLLM, llama.cpp, hosted ones."""
+"""Generation by a server with OpenAI's chat completions: vLLM, llama.cpp, hosted servers."""
 
 from __future__ import annotations
 
@@ -29,17 +29,11 @@ _LOCAL = ("device", "dtype", "chat_template", "context", "quantization", "memory
 
 
 class EndpointEngine:
-    """An `Engine` that asks a server.
+    """An `Engine` that asks a server, such as `http://localhost:8000/v1`.
 
-    A server that takes a JSON Schema holds its texts to that; of one that does not, the first JSON
-    object with the fields that the schema requires counts. Log-probabilities are kept where the
-    server gives them and they are of the whole text; the numbers of tokens are not told, so that no
-    signals can be extracted.
-
-    Args:
-        url: The server's address, such as `http://localhost:8000/v1`.
-        model: The model's name there.
-        options: `batch_size` is how many requests are made at a time; nothing else applies.
+    If the server ignores JSON Schemas, the first JSON object with the required fields counts.
+    Log-probabilities are kept if the server gives them for the whole text. Token ids are unknown,
+    so signals cannot be extracted. Of the options, only `batch_size` (concurrent requests) applies.
 
     Raises:
         SymboUQError: If the address cannot be used, or the options are those of local models.
@@ -60,15 +54,15 @@ class EndpointEngine:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The server and its model; the weights behind the name are not known."""
+        """Server and model name; the weights behind the name are unknown."""
         return {"engine": "endpoint", "endpoint": self._endpoint.url, "model": self.model_name}
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in order.
+        """One completion per request, in order.
 
         Raises:
-            SymboUQError: If the server answers no request: a wrong key, model or address, or
-                not for now, after all retries.
+            SymboUQError: If the server answers no request: wrong key, model or address, or
+                unavailable after all retries.
         """
         with ThreadPoolExecutor(self.batch_size) as pool:
             return list(pool.map(self._completion, requests))
@@ -94,8 +88,8 @@ class EndpointEngine:
 
 
 def _tokens(reply: Reply) -> tuple[Token, ...]:
-    """The tokens of a reply with their log-probabilities; none where they are not those of its
-    text, as bytes of a character that are told one by one.
+    """Tokens of a reply with log-probabilities; none if they do not add up to its text, such as the
+    bytes of a character one by one.
     """
     try:
         listed = answered([reply.choice], "choices").get("tokens", [])

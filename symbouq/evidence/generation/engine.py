@@ -1,4 +1,4 @@
-"""The protocol of engines: messages in, completions out, whichever library runs the model."""
+"""Engines: messages in, completions out, whatever library runs the model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Finish = Literal["stop", "length", "failed"]
 
 
 class Alternative(NamedTuple):
-    """One of the most probable tokens at a position, as `Token` has it."""
+    """One of the most probable tokens at a position; fields as in `Token`."""
 
     id: int | None
     text: str
@@ -35,12 +35,10 @@ class Token(NamedTuple):
     """A generated token.
 
     Attributes:
-        id: Its number in the vocabulary; None where a server does not tell it.
-        text: What it adds to the text; empty where it begins a character that a later
-            token ends.
-        logprob: Its log-probability at temperature 1, whatever it was drawn at.
-        top: The most probable tokens here, at most `TOP`, best first; fewer where the
-            grammar allows fewer.
+        id: Number in the vocabulary; None if a server does not give it.
+        text: Text that it adds; empty if a later token completes its character.
+        logprob: Log-probability at temperature 1, whatever temperature it was drawn at.
+        top: The most probable tokens, best first, at most `TOP`; fewer if the grammar allows fewer.
     """
 
     id: int | None
@@ -51,18 +49,17 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """One text to be generated.
+    """A request for one text.
 
     Attributes:
-        message: The user message; the engine puts it into the model's chat template.
-        max_tokens: Most tokens of the text; fewer where the model's context ends.
-        schema: JSON Schema of the text, written without spaces but one after each comma
-            and colon; None for free text.
-        temperature: The logits are divided by it before a token is drawn; 0 takes the
-            most probable one.
-        seed: Decides the draws, together with nothing but the request and the model.
-        scored: Whether anything reads the log-probabilities of its tokens; where nothing does, an
-            engine may give those after the grammar's mask, if others cost a further pass.
+        message: User message; the engine applies the chat template.
+        max_tokens: Maximum tokens, within the model's context.
+        schema: JSON Schema of the text, without spaces except after commas and colons; None: free
+            text.
+        temperature: Divides the logits before a token is drawn; 0 takes the most probable token.
+        seed: Together with request and model, determines the draws.
+        scored: Whether its log-probabilities are used. If not, an engine may return those after the
+            grammar's mask instead of running another pass.
     """
 
     message: str
@@ -75,16 +72,15 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """The text that a model generated for one request, or why there is none.
+    """The text generated for a request, or why there is none.
 
     Attributes:
-        text: The text: the tokens' texts joined.
-        tokens: The generated tokens, without the one that ends the text; none where a server does
-            not tell them.
+        text: The joined texts of the tokens.
+        tokens: Tokens without the one that ends the text; empty if a server does not give them.
         finish: How it ended.
         prompt_tokens: Length of the prompt.
-        error: Why there is no text, where it failed.
-        written: How many tokens there are, where they are not told.
+        error: Why there is no text, if it failed.
+        written: Number of tokens, if the tokens are unknown.
     """
 
     text: str
@@ -96,17 +92,17 @@ class Completion:
 
     @property
     def length(self) -> int:
-        """How many tokens it has."""
+        """Number of generated tokens."""
         return len(self.tokens) or self.written
 
     @property
     def token_ids(self) -> list[int]:
-        """The generated tokens' numbers, as far as they are told."""
+        """Known ids of the generated tokens."""
         return [token.id for token in self.tokens if token.id is not None]
 
     @property
     def logprob(self) -> float | None:
-        """Log-probability of the whole text; None where it is not told."""
+        """Log-probability of the text; None if unknown."""
         return sum(token.logprob for token in self.tokens) if self.tokens or not self.text else None
 
 
@@ -116,7 +112,7 @@ class Engine(Protocol):
     Attributes:
         version: Name and version of the library.
         device: Where it runs.
-        batch_size: Texts that it generates side by side.
+        batch_size: Texts generated together.
     """
 
     version: str
@@ -125,31 +121,23 @@ class Engine(Protocol):
 
     @property
     def model_name(self) -> str:
-        """What its model is called in traces."""
+        """Name of the model in traces."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """What of engine and model decides the texts, as it stands in records."""
+        """Properties of engine and model that determine the texts, as in records."""
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in order; a request that fails says so in its own.
+        """One completion per request, in order; a failed request says so in its completion.
 
         Raises:
-            SymboUQError: If nothing can be generated: the chat template refuses the
-                message, the schema cannot be compiled.
+            SymboUQError: If nothing can be generated: the chat template refuses the message, or the
+                schema cannot be compiled.
         """
 
 
 class LocalEngine:
-    """What engines that run a model of this machine have in common.
-
-    Attributes:
-        name: Which library.
-        model: What it runs.
-        chat: How messages become prompts.
-        dtype: Numbers it computes with.
-        masked_logprobs: Whether log-probabilities are those after the grammar's mask.
-    """
+    """Common part of the engines that run a model on this machine."""
 
     name: EngineName
     model: Model
@@ -176,21 +164,19 @@ class LocalEngine:
 
 
 class Options(NamedTuple):
-    """Settings with which an engine is loaded.
+    """Settings for loading an engine.
 
     Attributes:
-        device: `cpu`, `cuda`, `cuda:1`; None for the GPU where there is one.
-        dtype: `float32`, `bfloat16` or `float16`; None for float32 on a CPU and the
-            model's own on a GPU.
-        batch_size: Texts side by side; None for the engine's own choice.
-        chat_template: File with a Jinja chat template, in place of the tokenizer's own.
-        masked_logprobs: Whether log-probabilities are recorded after the grammar's mask,
-            as vLLM gives them, or before it.
-        context: Most tokens of a prompt with its text; None for as many as the model takes.
-        quantization: How vLLM quantises weights; None for as they are stored.
-        memory: Share of a GPU's memory that vLLM takes; None for its own choice.
-        tensor_parallel: GPUs that vLLM divides the model among.
-        tokenizer_mode: Which tokenizer vLLM loads; None for its own choice.
+        device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
+        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
+        batch_size: Texts generated together; None: the engine's choice.
+        chat_template: File with a Jinja template that replaces the tokenizer's.
+        masked_logprobs: Whether log-probabilities are taken after the grammar's mask, as in vLLM.
+        context: Maximum tokens of prompt and text; None: the model's.
+        quantization: vLLM's quantisation of weights; None: as stored.
+        memory: Share of GPU memory for vLLM; None: vLLM's choice.
+        tensor_parallel: GPUs across which vLLM splits the model.
+        tokenizer_mode: vLLM's tokenizer; None: vLLM's choice.
     """
 
     device: str | None = None
@@ -211,7 +197,7 @@ def too_long(prompt: int, context: int | None) -> str:
 
 
 def load_engine(name: EngineName, model: str, options: Options | None = None) -> Engine:
-    """Loads a model, given as a folder or an id on the Hugging Face hub.
+    """Load a model, given as a folder or an id on the Hugging Face hub.
 
     Raises:
         SymboUQError: If a package is missing, the model cannot be loaded, or the engine does not

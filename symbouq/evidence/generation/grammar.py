@@ -1,4 +1,4 @@
-"""Outputs held to a JSON Schema: which tokens may come next, by llguidance."""
+"""Output constrained by a JSON Schema: the tokens that may follow, by llguidance."""
 
 from __future__ import annotations
 
@@ -26,19 +26,15 @@ FORMAT: dict[str, Any] = {
 
 
 def guided(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema with `FORMAT` in it, as llguidance reads it in every engine."""
+    """A schema with `FORMAT`, as llguidance reads it in every engine."""
     return {**schema, "x-guidance": FORMAT}
 
 
 class Grammars:
-    """The compiled schemas of a model.
-
-    Args:
-        tokenizer: The model's tokenizer.
-        ends: The tokens that may end a text.
+    """Compiled schemas for a model's tokenizer and its end tokens.
 
     Raises:
-        SymboUQError: If the tokenizer is none that llguidance reads.
+        SymboUQError: If llguidance cannot read the tokenizer.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]) -> None:
@@ -68,14 +64,11 @@ class Grammars:
 
 
 class GrammarProcessor(LogitsProcessor):
-    """Takes the tokens away that a row's grammar does not allow.
+    """Masks the tokens that a row's grammar forbids.
 
-    It reads the token that each row has grown by since it was last called, so it is called
-    once a step. It gives a copy: the scores that it is given are the model's own.
-
-    Args:
-        matchers: One a row; None where anything may come.
-        ends: The tokens that may end a text; they alone are left where a grammar fails.
+    Call it once per step, because it reads the newest token of each row. It returns a copy, so the
+    model's own scores stay intact. A matcher of None allows everything; if a grammar fails, only
+    the end tokens remain.
     """
 
     def __init__(self, matchers: Sequence[LLMatcher | None], ends: Sequence[int]) -> None:
@@ -84,12 +77,7 @@ class GrammarProcessor(LogitsProcessor):
         self._started = False
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        """The scores, minus infinity for what may not come.
-
-        Args:
-            input_ids: Prompts with what was generated, `[rows, length]`.
-            scores: Of the next token, `[rows, vocabulary]`.
-        """
+        """Scores of the next token `[rows, vocabulary]`, minus infinity for forbidden ones."""
         if self._started:
             for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
                 if matcher is not None and not matcher.is_stopped():
@@ -103,16 +91,16 @@ class GrammarProcessor(LogitsProcessor):
         return masked  # type: ignore[return-value]
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Leaves the other rows out of what follows."""
+        """Drop all other rows."""
         self._matchers = [self._matchers[row] for row in rows]
 
     def error(self, row: int) -> str:
-        """Why a row's grammar failed; empty where it did not."""
+        """Why a row's grammar failed; empty if it did not."""
         matcher = self._matchers[row]
         return str(matcher.get_error()) if matcher is not None and matcher.is_error() else ""
 
     def _allowed(self, rows: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
-        """A mask of the tokens that may come in some rows, `[rows, vocabulary]`."""
+        """Mask of the allowed tokens in some rows, `[rows, vocabulary]`."""
         masks = [self._bits(row) for row in rows]
         packed = torch.from_numpy(np.stack(masks)).to(scores.device)
         shifts = torch.arange(8, dtype=torch.uint8, device=scores.device)

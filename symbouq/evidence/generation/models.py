@@ -1,4 +1,4 @@
-"""Folders of models: where one lies, what identifies it, its tokenizer and its network."""
+"""Model folders: location, identity, tokenizer and network."""
 
 from __future__ import annotations
 
@@ -26,13 +26,7 @@ _HUB_ID = re.compile(r"[\w.\-]+/[\w.\-]+")
 
 @dataclass(frozen=True)
 class Model:
-    """A model's folder.
-
-    Attributes:
-        name: The folder's name, or the id on the hub.
-        folder: Where it lies.
-        revision: The commit on the hub that it is of; empty for a folder.
-    """
+    """A model's folder. The revision is its commit on the hub, empty for a local folder."""
 
     name: str
     folder: Path
@@ -40,7 +34,7 @@ class Model:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 over configuration, tokenizer and weights, as hexadecimal digits."""
+        """Hexadecimal SHA-256 of configuration, tokenizer and weights."""
         whole = hashlib.sha256()
         for file in sorted({file for kind in _FILES for file in self.folder.glob(kind)}):
             whole.update(f"{file.name} {file_hash(file)}\n".encode())
@@ -48,15 +42,12 @@ class Model:
 
 
 def find_model(name: str) -> Model:
-    """The model that a folder or a hub id names.
+    """Model of a folder, or of a hub id with an optional branch, tag or commit after `@`.
 
-    Args:
-        name: A folder in the layout of the Hugging Face hub, or an id there, with a branch, a
-            tag or a commit after `@` where that matters; what was fetched before is used as it
-            is.
+    Files fetched earlier are not fetched again.
 
     Raises:
-        SymboUQError: If there is none, or it cannot be fetched.
+        SymboUQError: If it does not exist or cannot be fetched.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -76,9 +67,7 @@ def find_model(name: str) -> Model:
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder of a model that is on this machine, for a folder or a hub id; None of one that was
-    never fetched.
-    """
+    """Local folder of a model, given as a folder or a hub id; None if it was never fetched."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
@@ -90,7 +79,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def _fetched(identity: str, revision: str, here: bool = False) -> str:
-    """The folder of a model of the hub, which is fetched unless it is to be `here` already."""
+    """Folder of a hub model, fetched unless it must be `here` already."""
     from huggingface_hub import snapshot_download
 
     # Some repositories hold the same weights twice, and beside a tokenizer one without a chat
@@ -132,14 +121,9 @@ def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
 def load_network(
     model: Model, device: str, dtype: str | None = None, **settings: Any
 ) -> PreTrainedModel:
-    """A model's network on a device, for inference.
+    """Network of a model on a device, for inference; `settings` go to `from_pretrained`.
 
-    Args:
-        model: The model.
-        device: Where to load it.
-        dtype: `float32`, `bfloat16` or `float16`; None for float32 on a CPU and the model's
-            own on a GPU.
-        settings: Further settings of `from_pretrained`.
+    The default dtype is float32 on a CPU and the model's own on a GPU.
 
     Raises:
         SymboUQError: If it cannot be loaded.
@@ -157,10 +141,10 @@ def load_network(
 
 @contextmanager
 def unreadable(model: Model, part: str) -> Iterator[None]:
-    """Turns whatever a library raises while it loads a part of a model into one error.
+    """Turn any error of a library that loads a part of a model into a `SymboUQError`.
 
     Raises:
-        SymboUQError: If something was raised.
+        SymboUQError: If an error was raised.
     """
     try:
         yield
@@ -171,6 +155,6 @@ def unreadable(model: Model, part: str) -> Iterator[None]:
 
 
 def context_length(config: Any) -> int | None:
-    """Most tokens of prompt and text together, where a model's configuration says."""
+    """Maximum tokens of prompt and text, if the configuration says."""
     length = getattr(config.get_text_config(), "max_position_embeddings", None)
     return length if isinstance(length, int) else None

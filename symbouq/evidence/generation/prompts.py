@@ -1,7 +1,7 @@
-"""The prompts of a generating model: the user message, and the tokens that it becomes.
+"""Prompts of a generating model: the user message and its tokens.
 
-A prompt is one user message, without a system role: some chat templates refuse one. The
-allowed answers are told, the reference answer never is.
+A prompt is one user message without a system role, because some chat templates refuse one. It lists
+the allowed answers, never the right one.
 """
 
 from __future__ import annotations
@@ -43,12 +43,7 @@ _DATE = "26 Jul 2024"
 
 
 def user_message(instance: Instance, free_form: bool = False) -> str:
-    """The whole user message for a question.
-
-    Args:
-        instance: Scene and question; the labels of its `answer_space`, where that is a list,
-            are named.
-        free_form: Whether the model writes prose in place of the structured object.
+    """User message for a question. It names the labels if `answer_space` is a list.
 
     Raises:
         RecordError: If the scene is given in relations only.
@@ -66,15 +61,10 @@ def user_message(instance: Instance, free_form: bool = False) -> str:
 
 
 class Chat:
-    """A model's chat template.
+    """Chat template of a model, its own or from a Jinja file.
 
-    A message is the user's; there is no system message, which some templates refuse.
-    Models that can think before they answer are told not to: a schema leaves no room for
-    thoughts, and in free text the reasoning that is asked for is the text itself.
-
-    Args:
-        tokenizer: The model's tokenizer.
-        file: A file with a Jinja template, in place of the tokenizer's own.
+    Thinking is switched off: a schema leaves no room for thoughts, and in free text the reasoning
+    is the text itself.
 
     Raises:
         SymboUQError: If there is no template, or its file cannot be read.
@@ -87,11 +77,11 @@ class Chat:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the template, as hexadecimal digits."""
+        """Hexadecimal SHA-256 of the template."""
         return hashlib.sha256(self._template.encode()).hexdigest()
 
     def render(self, message: str) -> str:
-        """The whole prompt, up to where the model's text begins, for a user message.
+        """Prompt for a user message, up to where the model's text begins.
 
         Raises:
             SymboUQError: If the template cannot render it.
@@ -112,7 +102,7 @@ class Chat:
         return str(rendered)
 
     def ids(self, message: str) -> list[int]:
-        """The same as tokens; special tokens are those that the template writes.
+        """Tokens of `render`; special tokens are those that the template writes.
 
         Raises:
             SymboUQError: If the template cannot render it.

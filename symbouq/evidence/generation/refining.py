@@ -1,5 +1,5 @@
-"""Answers that are refined: generated, audited and, where logic finds a conflict, asked for again
-with the conflict in words; beside them as many answers that are drawn without it.
+"""Refined answers: generated, audited and, after a conflict, requested again with the conflict in
+words. A control draws as many answers without it.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ _UNDECIDED = 0.5
 
 @dataclass(frozen=True)
 class Refinement(Settings):
-    """The settings that decide refined answers.
+    """Settings of refined answers.
 
     Attributes:
-        rounds: How often a question is asked at most.
-        control: Whether as many answers are drawn without what logic found.
-        profile: Profile for every answer; else each question's own, its dataset's, or the default.
+        rounds: Maximum number of answers to a question.
+        control: Whether to draw as many answers without the findings.
+        profile: Profile of every answer; None: each question's own, its dataset's, or the default.
     """
 
     samples: int = 0
@@ -56,13 +56,13 @@ class Refinement(Settings):
 
 
 class Attempt(NamedTuple):
-    """An answer with what its audit says.
+    """An answer with the findings of its audit.
 
     Attributes:
         completion: The answer.
-        verdicts: The verdicts on its claims; empty where there is no audit.
+        verdicts: Verdicts on its claims; empty without an audit.
         score: Constraint-Rule over the grounded verdicts, in [0, 1].
-        conflict: What is wrong with it, in words; empty where nothing is, or nobody knows.
+        conflict: The conflict in words; empty if there is none, or none is known.
     """
 
     completion: Completion
@@ -72,17 +72,12 @@ class Attempt(NamedTuple):
 
 
 class Refiner:
-    """Makes refined traces of instances, a part at a time.
+    """Makes refined traces in batches of instances.
 
-    Each question is asked until its answer has no conflict, at most `rounds` times. The first
-    answer is the most probable one; those that follow are drawn at the temperature, for else a
-    model that repeats itself would do so for ever. Of all answers the best is kept
-    (`symbouq.auditing.selection`, by Constraint-Rule over the grounded verdicts).
-
-    Args:
-        engine: Runs the model.
-        settings: What decides the answers.
-        ontology: Folder of a user's ontology.
+    A question is asked until its answer has no conflict, at most `rounds` times. The first answer
+    is the most probable one. Later ones are drawn at the temperature, because a model that repeats
+    itself would do so for ever. The best answer is kept (`symbouq.auditing.selection`, by
+    Constraint-Rule over the grounded verdicts).
     """
 
     def __init__(self, engine: Engine, settings: Refinement, ontology: str | None = None) -> None:
@@ -95,7 +90,7 @@ class Refiner:
         self.plan = Plan(decided, engine.batch_size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """The refined traces of some instances."""
+        """Refined traces of some instances."""
         first = self._asked([(instance, 0, "") for instance in instances])
         refined = [[attempt] for attempt in first]
         for number in range(1, self._settings.rounds):
@@ -121,9 +116,7 @@ class Refiner:
         return Made(records, sum(attempt.completion.length for attempt in answers))
 
     def _asked(self, questions: Sequence[tuple[Instance, int, str]]) -> list[Attempt]:
-        """The answers to questions, each the one of a number, with what was found in an earlier
-        one.
-        """
+        """Answers to (question, answer number, earlier finding)."""
         every = replace(self._settings, samples=self._settings.rounds - 1)
         requests = []
         for instance, number, finding in questions:
@@ -172,7 +165,7 @@ class Refiner:
     def _best(
         self, instance: Instance, attempts: Sequence[Attempt]
     ) -> tuple[int, list[dict[str, Any]]]:
-        """The number of the best answer, and all of them as they are written."""
+        """Number of the best answer, and all answers as written."""
         free_form = self._settings.free_form
         written = [
             {
@@ -197,17 +190,16 @@ def _finding(attempt: Attempt) -> str:
 
 
 class Comparison(NamedTuple):
-    """How refined traces compare, over those that have a right answer.
+    """Refined traces compared, among those with a known right answer.
 
     Attributes:
-        known: How many have one.
+        known: Number of such traces.
         first: Right first answers.
-        refined: Right refined ones.
-        control: Right ones of as many answers drawn without what logic found; None where they were
-            not.
-        gained: Traces whose refined answer is right and the control's wrong; without a control,
-            the first one's.
-        lost: The other way round.
+        refined: Right refined answers.
+        control: Right control answers; None without a control.
+        gained: Traces with a right refined and a wrong control answer (without a control: first
+            answer).
+        lost: The converse.
     """
 
     known: int
@@ -219,8 +211,8 @@ class Comparison(NamedTuple):
 
 
 def compared(records: Iterable[Mapping[str, Any]]) -> Comparison | None:
-    """Compares refined traces with their first answers and with the control; None where no trace
-    has a right answer.
+    """Compare refined traces with their first answers and the control; None if no trace has a right
+    answer.
     """
     rows: list[tuple[bool, bool, bool | None]] = []
     for record in records:

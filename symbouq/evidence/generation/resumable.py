@@ -1,4 +1,4 @@
-"""Generated records on disk: one JSON line each, appended so that a killed run continues."""
+"""Generated records on disk: appended JSON lines, so that a killed run can continue."""
 
 from __future__ import annotations
 
@@ -24,22 +24,17 @@ _START = b'{"id":'
 
 
 class ResumableFile:
-    """A file of generated records that is written by one run after another.
+    """A file of generated records, continued by later runs; a context manager that locks it.
 
-    A line counts when its line break is written; what a killed run left after the last one
-    is taken away. The runs of a file share their settings, which stand in every line. Used
-    as a context manager, so that no other run writes to the file meanwhile.
-
-    Args:
-        path: The file; it is made where there is none.
-        settings: The run's settings, as they stand in the lines' `generation`.
+    A line counts once its line break is written; a torn end is removed. All runs of a file share
+    the settings in their lines' `generation`.
 
     Attributes:
-        done: Ids of the records that are written.
+        done: Ids of the written records.
 
     Raises:
-        SymboUQError: On entering, if the file cannot be used, another run is writing to
-            it, or its lines were written by something else or with other settings.
+        SymboUQError: On entry, if the file cannot be used, another run writes to it, or its lines
+            have another origin or other settings.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
@@ -73,14 +68,11 @@ class ResumableFile:
         os.close(self._file)
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Writes some records; those that are written already are left out.
-
-        Args:
-            records: Records with `id` first and the settings in `generation`.
+        """Write records (`id` first, settings in `generation`) that are not written yet.
 
         Raises:
-            SymboUQError: If the disk is full or fails; then none of them is written, and
-                those before are kept.
+            SymboUQError: If the disk is full or fails. Then none of them is written, and earlier
+                ones are kept.
         """
         new = {str(record["id"]): record for record in records if record["id"] not in self.done}
         lines = b"".join(to_json(record) + b"\n" for record in new.values())
@@ -101,7 +93,7 @@ class ResumableFile:
         self.done.update(new)
 
     def _resume(self) -> None:
-        """Reads the lines that are there and cuts a torn end off."""
+        """Read the existing lines and cut off a torn end."""
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.endswith(b"\n"):
@@ -149,7 +141,7 @@ class ResumableFile:
 
 
 def _torn(line: bytes) -> bool:
-    """Whether a file's only line, which has no end, may be what a killed run left."""
+    """Whether a file's only, unfinished line may come from a killed run."""
     if not (line.startswith(_START) or _START.startswith(line)):
         return False
     try:
@@ -160,6 +152,6 @@ def _torn(line: bytes) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A setting in a message: a hash by its beginning."""
+    """A setting in a message, hashes shortened."""
     text = str(value)
     return f"{text[:12]}..." if re.fullmatch("[0-9a-f]{40,}", text) else text

@@ -1,4 +1,4 @@
-"""Traces of a model for every instance of some files, written as they come."""
+"""Traces of a model for the instances of some files, written as they come."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ Status = Literal["valid", "invalid", "truncated", "failed"]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings that decide the traces of a run, beside engine and model.
+    """Settings that determine the traces of a run, besides engine and model.
 
     Attributes:
-        samples: Further traces of each instance, drawn at `temperature`; the trace itself
-            is made of the most probable tokens.
-        temperature: Of the samples.
-        seed: Decides the samples, together with an instance's id and the sample's number.
-        free_form: Whether traces are prose, with no schema.
-        max_tokens: Most tokens of a trace; by default as many as the longest structured
-            trace has characters and one that ends it, or `FREE_TOKENS`.
+        samples: Further traces of each instance, drawn at `temperature`; the trace itself is
+            greedy.
+        temperature: Temperature of the samples.
+        seed: With an instance's id and the sample's number, seeds the samples.
+        free_form: Whether traces are prose without a schema.
+        max_tokens: Maximum tokens of a trace; None: the characters of the longest structured trace
+            plus one, or `FREE_TOKENS`.
     """
 
     samples: int = 10
@@ -57,21 +57,21 @@ class Settings:
 
     @property
     def length(self) -> int:
-        """Most tokens of a trace."""
+        """Maximum tokens of a trace."""
         return self.max_tokens or (FREE_TOKENS if self.free_form else LONGEST + 1)
 
 
 @dataclass
 class Progress:
-    """The state of a run.
+    """State of a run.
 
     Attributes:
-        total: Instances that it is to have traces of.
-        kept: Traces that runs before it wrote.
-        statuses: How many traces it wrote itself, by status.
-        copied: How many of them have placeholders of the instruction for steps or conclusion.
-        tokens: Tokens that it generated, those of samples too.
-        seconds: Time that it took for them; on a cluster, with the loading of the models.
+        total: Number of instances.
+        kept: Traces written by earlier runs.
+        statuses: Traces written by this run, by status.
+        copied: How many of them repeat placeholders of the instruction.
+        tokens: Generated tokens, including samples.
+        seconds: Time for them; on a cluster, including the loading of models.
     """
 
     total: int
@@ -83,24 +83,19 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Traces that are written."""
+        """Number of written traces."""
         return self.kept + self.statuses.total()
 
     @property
     def speed(self) -> float:
-        """Tokens a second."""
+        """Tokens per second."""
         return self.tokens / self.seconds if self.seconds else 0.0
 
 
 def read_instances(
     files: Iterable[str], limit: int | None = None
 ) -> tuple[list[Instance], list[RecordError]]:
-    """The instances of some files, and what is wrong with those that have no prompt.
-
-    Args:
-        files: Paths; a `TraceFile` says how it is read.
-        limit: Most instances to read.
-    """
+    """Up to `limit` instances of some files, and the errors of records without a prompt."""
     instances: dict[str, Instance] = {}
     failed: list[RecordError] = []
     for line in chain.from_iterable(map(read_lines, files)):
@@ -122,14 +117,8 @@ def read_instances(
 
 
 def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, Any]:
-    """The settings of engine and run that decide the traces, as they stand in each of them.
-
-    The last one is a hash over the others, so that files can be compared at a glance.
-
-    Args:
-        engine: Runs the model.
-        settings: Those of the run.
-        more: What else decides them.
+    """Settings of engine and run that determine the traces, as recorded in each, with a hash of the
+    rest last.
     """
     contract = to_json([FREE_FORM] if settings.free_form else [STRUCTURED, SCHEMA])
     decided = {
@@ -143,19 +132,13 @@ def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, A
 
 
 def generate(instances: Sequence[Instance], maker: Maker, out: str | Path) -> Iterator[Progress]:
-    """Writes a record of every instance that a file does not have yet.
+    """Write a record for every instance that the file lacks.
 
-    The instances go to the engine in parts that depend on their order and the plan alone. A part
-    that is half written is generated again whole, so that a run that was stopped ends with the same
-    file as one that was not.
-
-    Args:
-        instances: With different ids.
-        maker: Makes the records.
-        out: The file, as `symbouq.evidence.generation.resumable` writes it.
+    The batches depend only on the order of the instances and on the plan. A half-written batch is
+    generated again whole, so an interrupted run ends with the same file.
 
     Yields:
-        The progress, at the start and after each part.
+        The progress, at the start and after each batch.
 
     Raises:
         SymboUQError: If the file cannot be used, or nothing can be generated.
@@ -171,19 +154,10 @@ def generate_on_ray(
     workers: int | None = None,
     gpus: float | None = None,
 ) -> Iterator[Progress]:
-    """The same as `generate` on a cluster: the parts go to its workers, each of which loads the
-    model once, and come back to the file in their order.
+    """Like `generate`, on the workers of a Ray cluster, which each load the model once.
 
-    Args:
-        instances: With different ids.
-        load: Gives the engine; called by the workers.
-        settings: What decides the traces.
-        out: The file; only this process writes to it.
-        workers: How many workers; as many as the cluster has room for by default.
-        gpus: GPUs of each; by default one where the cluster has any.
-
-    Yields:
-        The progress, at the start and after each part.
+    Only this process writes the file. By default there are as many workers as the cluster has room
+    for, with a GPU each if it has any.
 
     Raises:
         SymboUQError: As `generate`; or Ray is missing, fails or has too few GPUs.
@@ -197,36 +171,26 @@ def generate_on_ray(
 
 
 class Plan(NamedTuple):
-    """The plan of a run, which its engine and settings decide.
-
-    Attributes:
-        decided: The run's settings (`run_settings`).
-        size: Instances of a part.
-    """
+    """The settings (`run_settings`) and the batch size of a run."""
 
     decided: dict[str, Any]
     size: int
 
 
 class Made(NamedTuple):
-    """A part that is generated.
-
-    Attributes:
-        records: The records of its instances.
-        tokens: How many tokens were generated for them.
-    """
+    """Records of a batch, and the number of tokens generated for them."""
 
     records: list[dict[str, Any]]
     tokens: int
 
 
 class Maker(Protocol):
-    """Makes the records of instances, a part at a time."""
+    """Makes records for batches of instances."""
 
     plan: Plan
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """The records of some instances.
+        """Records of some instances.
 
         Raises:
             SymboUQError: If nothing can be generated.
@@ -234,12 +198,7 @@ class Maker(Protocol):
 
 
 class Generator:
-    """Makes the traces of instances, a part at a time.
-
-    Args:
-        engine: Runs the model.
-        settings: What decides the traces.
-    """
+    """Makes traces for batches of instances."""
 
     def __init__(self, engine: Engine, settings: Settings) -> None:
         self._engine = engine
@@ -248,7 +207,7 @@ class Generator:
         self.plan = Plan(run_settings(engine, settings), size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """The traces of some instances."""
+        """Traces of some instances."""
         requests = [requests_of(instance, self._settings) for instance in instances]
         completions = self._engine.generate(list(chain.from_iterable(requests)))
         left = iter(completions)
@@ -266,19 +225,10 @@ def continued(
     out: str | Path,
     make: Callable[[Iterable[Sequence[Instance]]], Iterator[Made]],
 ) -> Iterator[Progress]:
-    """Writes the parts that a file does not have whole.
-
-    Args:
-        instances: With different ids.
-        plan: The plan of the run.
-        out: The file.
-        make: Makes parts, in their order.
-
-    Yields:
-        The progress, at the start and after each part.
+    """Write the batches that a file lacks; arguments and progress as in `generate`.
 
     Raises:
-        SymboUQError: If the file cannot be used, or what `make` raises.
+        SymboUQError: If the file cannot be used, or whatever `make` raises.
     """
     parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
     with ResumableFile(out, plan.decided) as file:
@@ -299,7 +249,7 @@ def continued(
 
 
 def requests_of(instance: Instance, settings: Settings) -> list[Request]:
-    """The requests for an instance's trace and its samples, in this order."""
+    """Requests for the trace and the samples of an instance, in this order."""
     message = user_message(instance, settings.free_form)
     schema = None if settings.free_form else SCHEMA
     request = partial(Request, message, settings.length, schema)
@@ -313,14 +263,7 @@ def trace_of(
     engine: Engine,
     decided: dict[str, Any],
 ) -> dict[str, Any]:
-    """The record of a trace; `symbouq.records.Trace` describes the fields that it shares.
-
-    Args:
-        instance: What it is about.
-        completions: The trace's and its samples'.
-        engine: What made them.
-        decided: The run's settings (`run_settings`).
-    """
+    """Record of a trace; `symbouq.records.Trace` describes the shared fields."""
     trace, *samples = completions
     free_form = decided["free_form"]
     fields = from_json(instance.model_dump_json(exclude_unset=True))
@@ -360,7 +303,7 @@ def trace_of(
 
 
 def status_of(completion: Completion, free_form: bool) -> Status:
-    """The status of a text: `valid` if it is a trace, and if not, why."""
+    """Status of a text: `valid`, or why it is not a trace."""
     if completion.finish == "failed":
         return "failed"
     whole = completion.finish == "stop" and bool(completion.text.strip())
@@ -370,13 +313,13 @@ def status_of(completion: Completion, free_form: bool) -> Status:
 
 
 def is_copied(completion: Completion) -> bool:
-    """Whether a text is a structured trace in which the instruction's own placeholders stand."""
+    """Whether a text is a structured trace with placeholders of the instruction."""
     structured = Structured.of(completion.text)
     return structured is not None and structured.copied
 
 
 def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
-    """The fields of a trace that hold a text: with its claims, where it is a structured one."""
+    """Fields of a trace that hold a text: with its claims if it is structured."""
     structured = None if free_form else Structured.of(completion.text)
     if structured is None:
         return {"response": completion.text}
@@ -385,7 +328,7 @@ def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
 
 
 def _seed(seed: int, identity: str, sample: int) -> int:
-    """A sample's own seed, which no other instance or sample has."""
+    """Seed of a sample, unique to instance and sample."""
     digest = hashlib.sha256(to_json([seed, identity, sample])).digest()
     return int.from_bytes(digest[:8], "big") >> 1  # engines take signed numbers of 64 bits
 

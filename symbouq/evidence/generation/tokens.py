@@ -1,4 +1,4 @@
-"""The characters that each token of a text stands for."""
+"""The characters that each token of a text covers."""
 
 from __future__ import annotations
 
@@ -25,15 +25,10 @@ _ANCHOR = "a"
 
 
 def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
-    """The text of a token sequence, and the characters that each token covers.
+    """Text of a token sequence, and the characters that each token covers.
 
-    Tokens are decoded cumulatively: bytes that are no whole character yet are held back
-    until they are, and each token that brings some of its bytes covers that character.
-    Special tokens cover none.
-
-    Args:
-        tokenizer: The tokenizer that made them.
-        ids: The tokens.
+    Decoding is cumulative: bytes of an unfinished character are held back, and each token with some
+    of its bytes covers it. Special tokens cover none.
     """
     special = set(tokenizer.all_special_ids)
     texts: list[str] = []
@@ -63,14 +58,9 @@ def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str
 
 
 def added_texts(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
-    """The text that each token of a sequence adds; joined, they are the whole text.
+    """Text that each token of a sequence adds; joined, they are the whole text.
 
-    A token that ends within a character adds nothing, the one that completes it adds it
-    whole.
-
-    Args:
-        tokenizer: The tokenizer that made them.
-        ids: The tokens.
+    The token that completes a character adds it; tokens that end within it add nothing of it.
     """
     text, extents = decoded(tokenizer, ids)
     ends = [0]
@@ -81,11 +71,7 @@ def added_texts(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[
 
 
 class TokenReader:
-    """Gives tokens their texts.
-
-    Args:
-        tokenizer: The tokenizer that made them.
-    """
+    """Gives tokens their texts."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
@@ -93,10 +79,8 @@ class TokenReader:
         self.alone = cache(self._alone)
 
     def tokens(self, scored: Sequence[Scored]) -> tuple[Token, ...]:
-        """The tokens of a text, each with the text that it adds.
-
-        Args:
-            scored: The tokens of a text; alternatives of probability 0 are left out.
+        """Tokens of a text with the text that each adds; alternatives of probability 0 are left
+        out.
         """
         texts = added_texts(self._tokenizer, [token for token, _, _ in scored])
         return tuple(
@@ -114,7 +98,7 @@ class TokenReader:
         )
 
     def _alone(self, token: int) -> str:
-        """The text that a token adds to one that ends in a whole character."""
+        """Text that a token adds after a complete character."""
         whole = _decode(self._tokenizer, [*self._anchor, token])
         return whole[len(_decode(self._tokenizer, self._anchor)) :]
 

@@ -42,13 +42,8 @@ BATCH = 64
 
 @dataclass
 class _Row:
-    """A request with the text that has been generated for it so far.
-
-    Attributes:
-        prompt: Tokens of its prompt.
-        room: Most tokens that it may generate.
-        matcher: Its grammar.
-        random: Its draws; None where the most probable token is taken.
+    """A request and the text generated so far. `random` is None if the most probable token is
+    taken.
     """
 
     request: Request
@@ -64,16 +59,10 @@ class _Row:
 class TransformersEngine(LocalEngine):
     """An `Engine` that runs a model with transformers.
 
-    Texts of a batch grow side by side; one that is finished leaves it. The same prompt is
-    read once for all requests of the batch that have it, and once what all of its prompts begin
-    with. A row's draws come from a
-    generator of its own, so a result does not depend on what else is in the batch beyond
-    the rounding of floating-point numbers. Where memory does not suffice for a batch it is
-    halved, and so are those that follow.
-
-    Args:
-        model: A model's folder, or its id on the hub.
-        options: How to load it.
+    Texts of a batch grow together and leave it when finished. A prompt shared by several requests
+    is read once, and so is the common beginning of all prompts. Each row has its own random
+    generator, so a result depends on the rest of the batch only through floating-point rounding. If
+    memory does not suffice, this and later batches are halved.
 
     Raises:
         SymboUQError: If the model cannot be loaded, or the device is not there.
@@ -99,11 +88,10 @@ class TransformersEngine(LocalEngine):
         self._fits = self.batch_size
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in order.
+        """One completion per request, in order.
 
         Raises:
-            SymboUQError: If the chat template refuses a message, or a schema cannot be
-                compiled.
+            SymboUQError: If the chat template refuses a message, or a schema cannot be compiled.
         """
         for size in (self.batch_size, self._fits):
             if len(requests) > size:
@@ -144,7 +132,7 @@ class TransformersEngine(LocalEngine):
 
 
 class _Batch:
-    """Rows that are generated side by side; a row's texts are written into it."""
+    """Rows generated together, which collect their own texts."""
 
     def __init__(self, engine: TransformersEngine, rows: Sequence[_Row]) -> None:
         self._network = engine.network
@@ -169,7 +157,7 @@ class _Batch:
 
     @torch.inference_mode()
     def run(self) -> None:
-        """Generates until every row is finished."""
+        """Generate until every row is finished."""
         positions, shared = (self._mask.cumsum(1) - 1).clamp(min=0), self._shared
         if shared:
             self._forward(self._ids[:1, :shared], self._mask[:1, :shared], positions[:1, :shared])
@@ -192,8 +180,9 @@ class _Batch:
             logits = self._forward(new, self._mask, self._mask.sum(1, keepdim=True) - 1)
 
     def _beginning(self, prompts: Sequence[tuple[int, ...]], longest: int) -> int:
-        """How many tokens all prompts begin with, of which each has more; 0 where a text may
-        outgrow a sliding window, in which padding between tokens would take up room.
+        """Number of tokens that all prompts start with, each having more.
+
+        0 if a text may outgrow a sliding window, where padding between tokens would take up room.
         """
         window = getattr(self._network.config.get_text_config(), "sliding_window", None)
         if len(prompts) == 1 or (
@@ -220,7 +209,7 @@ class _Batch:
         return logits
 
     def _step(self, logits: torch.Tensor) -> list[int]:
-        """Chooses each row's next token and writes down how probable it was."""
+        """Choose each row's next token and record its probability."""
         scores = self._grammar(self._ids, logits)  # type: ignore[arg-type]
         chosen = scores.argmax(-1)
         drawn = [n for n, row in enumerate(self._rows) if row.random is not None]
@@ -236,7 +225,7 @@ class _Batch:
         return tokens
 
     def _draw(self, scores: torch.Tensor, rows: Sequence[_Row]) -> torch.Tensor:
-        """Draws a token a row by its own generator, which is the same on every device."""
+        """Draw a token per row with its own generator, identical on every device."""
         heat = torch.tensor([row.request.temperature for row in rows], device=scores.device)
         points = torch.tensor(
             [row.random.random() for row in rows if row.random is not None],
@@ -249,7 +238,7 @@ class _Batch:
         return drawn.clamp(max=scores.shape[-1] - 1)
 
     def _goes_on(self, number: int, row: _Row, token: int) -> bool:
-        """Whether a row goes on after its newest token."""
+        """Whether a row continues after its newest token."""
         if token in self._ends:
             row.scored.pop()
             row.finish = "stop"
@@ -258,7 +247,7 @@ class _Batch:
         return len(row.scored) < row.room
 
     def _select(self, rows: Sequence[int]) -> torch.Tensor:
-        """Keeps some rows of the tokens and the cache, some perhaps several times; gives which."""
+        """Keep some rows of tokens and cache, possibly repeated; return their numbers."""
         chosen = torch.tensor(rows, device=self._ids.device)
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]
         self._cache.batch_select_indices(chosen)
@@ -266,8 +255,7 @@ class _Batch:
 
 
 def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
-    """The tokens that end a text: those of the model's generation settings, then the
-    tokenizer's own.
+    """Tokens that end a text: those of the generation settings, then the tokenizer's.
 
     Raises:
         SymboUQError: If there are none.

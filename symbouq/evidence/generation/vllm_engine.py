@@ -33,18 +33,12 @@ BATCH = 1024
 class VllmEngine(LocalEngine):
     """An `Engine` that runs a model with vLLM.
 
-    llguidance holds the outputs to their schemas, as in the other engine. Log-probabilities
-    of constrained outputs are those after its mask; where those before it are asked for, each
-    text whose log-probabilities are used is read once more, as the end of a prompt. Where memory
-    does not suffice, vLLM postpones texts by itself.
-
-    Args:
-        model: A model's folder, or its id on the hub.
-        options: How to load it; the device is vLLM's choice.
+    llguidance constrains the output, as in the other engine. Log-probabilities of constrained
+    output come after its mask; for unmasked ones, each scored text is read once more as the end of
+    a prompt. If memory does not suffice, vLLM postpones texts.
 
     Raises:
-        SymboUQError: If the model cannot be loaded, or the options ask for what vLLM has
-            not.
+        SymboUQError: If the model cannot be loaded, or vLLM lacks an option.
     """
 
     name: EngineName = "vllm"
@@ -86,11 +80,11 @@ class VllmEngine(LocalEngine):
         self._reader = TokenReader(self.tokenizer)
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion a request, in order.
+        """One completion per request, in order.
 
         Raises:
-            SymboUQError: If the chat template refuses a message, or vLLM fails, on a schema
-                that cannot be compiled for one.
+            SymboUQError: If the chat template refuses a message, or vLLM fails, for example on a
+                schema.
         """
         prompts = [self.chat.ids(request.message) for request in requests]
         rooms = [self._context - len(prompt) for prompt in prompts]
@@ -121,7 +115,7 @@ class VllmEngine(LocalEngine):
         ]
 
     def _run(self, prompts: Sequence[list[int]], parameters: Sequence[SamplingParams]) -> list[Any]:
-        """What vLLM makes of some prompts, in order.
+        """Outputs of vLLM for some prompts, in order.
 
         Raises:
             SymboUQError: If it fails.
@@ -137,10 +131,7 @@ class VllmEngine(LocalEngine):
         return made
 
     def _unmasked(self, written: Sequence[tuple[list[int], list[Scored]]]) -> list[list[Scored]]:
-        """Texts with the log-probabilities that no grammar has changed.
-
-        Args:
-            written: The prompt of each, and its tokens as they were generated.
+        """Log-probabilities without a grammar, for prompts with their generated tokens.
 
         Raises:
             SymboUQError: If vLLM fails.

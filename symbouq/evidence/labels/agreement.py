@@ -1,4 +1,4 @@
-"""The agreement of two sources of labels (appendix Backbones and Judge)."""
+"""Agreement of two sources of labels (appendix Backbones and Judge)."""
 
 from __future__ import annotations
 
@@ -20,17 +20,15 @@ _Pair = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement over the claims that both of two sources label.
+    """Agreement over the claims that two sources both label.
 
     Attributes:
-        dataset: Which traces.
-        traces: How many of them have such a claim.
-        claims: How many such claims there are.
-        rate: Share of them with the same label; None where there are none.
-        kappa: Cohen's kappa, (rate - chance) / (1 - chance), where chance is the rate that
-            two independent sources with the same shares of ones would have; None where it
-            is not defined.
-        undefined: Why it is not, empty where it is.
+        dataset: Dataset of the traces.
+        traces: Number of traces with such a claim.
+        claims: Number of such claims.
+        rate: Share with the same label; None without claims.
+        kappa: Cohen's kappa, (rate - chance) / (1 - chance); None if undefined.
+        undefined: Why kappa is undefined; otherwise empty.
     """
 
     dataset: str
@@ -42,14 +40,10 @@ class Agreement:
 
 
 def agreement(first: Mapping[str, Labels], second: Mapping[str, Labels]) -> list[Agreement]:
-    """The agreement of two sources on each dataset, and last on all.
-
-    Args:
-        first: Labels by id.
-        second: Labels by id.
+    """Agreement of two sources (labels by id) on each dataset, and last on all.
 
     Raises:
-        SymboUQError: If they do not agree on how many claims a trace has.
+        SymboUQError: If they give a trace different numbers of claims.
     """
     pairs: dict[str, list[_Pair]] = {}
     for identity, labels in first.items():
@@ -81,11 +75,10 @@ def _agreement(dataset: str, pairs: Sequence[_Pair]) -> Agreement:
 
 
 def cohen_kappa(first: Sequence[Any], second: Sequence[Any]) -> float | None:
-    """Agreement of two raters beyond chance; None where chance alone agrees fully, or without
-    ratings.
+    """Agreement of two raters beyond chance; None without ratings, or if only one rating occurs.
 
     Raises:
-        SymboUQError: If they did not rate the same number of things.
+        SymboUQError: If they rate different numbers of things.
     """
     if len(first) != len(second):
         raise SymboUQError(f"{len(first)} ratings and {len(second)}: one each is needed")

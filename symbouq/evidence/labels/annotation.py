@@ -1,7 +1,7 @@
 """Reasoning steps for people to judge: a page, or a table to fill in.
 
-Both show what the judge is shown, under its instruction, and no answer; `labels.human` reads the
-table that the page saves, and the filled-in one.
+Both show the judge's instruction and input, without the answer. `labels.human` reads the saved
+table.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _COLUMNS = ("id", "claim", "label", "text", "scene", "question")
 
 
 def shown(record: Record) -> dict[str, Any]:
-    """The part of a trace that its steps are judged by.
+    """Part of a trace by which its steps are judged.
 
     Raises:
         RecordError: If the scene is not given in text.
@@ -40,12 +40,8 @@ def shown(record: Record) -> dict[str, Any]:
 
 
 def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
-    """Some traces of each dataset, those with steps whose ids have the smallest hashes.
-
-    Args:
-        records: Traces with their claims.
-        number: How many of each dataset.
-        seed: Varies which.
+    """Up to `number` traces with steps from each dataset: those with the smallest seeded hashes of
+    ids.
     """
 
     def place(record: Record) -> bytes:
@@ -61,11 +57,7 @@ def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
 
 
 def table(traces: Sequence[dict[str, Any]]) -> bytes:
-    """A CSV table with a row for each step, its label empty.
-
-    Args:
-        traces: As `shown` gives them.
-    """
+    """CSV table with a row per step, the label empty, from the output of `shown`."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
@@ -76,11 +68,7 @@ def table(traces: Sequence[dict[str, Any]]) -> bytes:
 
 
 def annotation_page(traces: Sequence[dict[str, Any]]) -> bytes:
-    """A page that asks for the label of each step and saves them as a table.
-
-    Args:
-        traces: As `shown` gives them.
-    """
+    """Page that asks for the label of each step and saves a table, from the output of `shown`."""
     key = hashlib.sha256(json.dumps(traces).encode()).hexdigest()
     data = {"instruction": INSTRUCTION, "traces": traces, "key": key}
     return b"".join(page("Reasoning steps", "annotate", data))

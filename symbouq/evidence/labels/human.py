@@ -1,8 +1,8 @@
-"""Labels that people gave, imported from a table.
+"""Labels by people, imported from a table.
 
-A table is a CSV file with a header, or JSON Lines, with one row for each label: `id` of the
-trace, `claim` (its number from 1, or `conclusion`) and `label` (1, 0, or nothing where the
-person could not say). Other columns are ignored.
+A table is a CSV file with a header, or JSON Lines, with one row per label: `id` of the trace,
+`claim` (its number from 1, or `conclusion`) and `label` (1, 0, or empty if undecided). Other
+columns are ignored.
 """
 
 from __future__ import annotations
@@ -33,10 +33,8 @@ class _Row(NamedTuple):
 
 
 class HumanLabels:
-    """A source that looks labels up in a table.
-
-    Args:
-        path: The table; a name in `.csv` is CSV, any other JSON Lines.
+    """A source that looks labels up in a table: CSV if its name ends in `.csv`, otherwise JSON
+    Lines.
 
     Raises:
         RecordError: If a row cannot be read, or labels a claim a second time.
@@ -53,10 +51,10 @@ class HumanLabels:
         self._unused = dict.fromkeys(self._rows)
 
     def __call__(self, record: dict[str, Any]) -> list[Label]:
-        """The labels of a trace's claims; None for those without a row.
+        """Labels of a trace's claims; None without a row.
 
         Raises:
-            RecordError: If a row is about a claim that the trace does not have.
+            RecordError: If a row names a claim that the trace does not have.
         """
         count = len(record["reasoning"]) + 1
         labels: list[Label] = [None] * count
@@ -71,7 +69,7 @@ class HumanLabels:
         return labels
 
     def unused(self) -> list[RecordError]:
-        """Errors of the rows about traces that were never asked for."""
+        """Errors for rows about unknown traces."""
         return [
             self._error(self._rows[identity][0].line, f"there is no trace {identity}")
             for identity in self._unused
@@ -80,7 +78,7 @@ class HumanLabels:
     def _check_first(
         self, lines: dict[tuple[str, int | str], int], claim: tuple[str, int | str], line: int
     ) -> None:
-        """Makes sure that no other line labels a claim of a trace."""
+        """Make sure that no other line labels the same claim."""
         before = lines.setdefault(claim, line)
         if before != line:
             identity, number = claim
@@ -108,7 +106,7 @@ class HumanLabels:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """The rows of a table with their lines."""
+    """Rows of a table with their line numbers."""
     try:
         lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a mark at the start
     except UnicodeDecodeError as error:

@@ -1,9 +1,8 @@
-"""A language model as judge of reasoning steps (appendix Reasoning Verification).
+"""Language models as judges of reasoning steps (appendix Reasoning Verification).
 
-The judge is told the scene, the question and the numbered steps. It never sees the right
-answer, the delivered answer, or whether that is right, and the conclusion is not judged.
-It writes a short analysis before its labels: labels alone tend to accept what has no
-support. The analysis is kept beside the labels and nothing that scores reads it.
+The judge sees scene, question and numbered steps, never an answer; the conclusion is not judged. It
+writes a short analysis before its labels, because labels alone tend to accept unsupported steps.
+The analysis is kept, but no score reads it.
 """
 
 from __future__ import annotations
@@ -43,10 +42,8 @@ SHAPE = (
 
 
 def judge_message(record: Record) -> str:
-    """The user message that asks for the labels of a trace's steps.
-
-    Args:
-        record: The trace; nothing but its scene, question and reasoning is read.
+    """User message that asks for the labels of a trace's steps; reads scene, question and reasoning
+    only.
 
     Raises:
         RecordError: If the scene is not given in text.
@@ -70,11 +67,7 @@ def judge_message(record: Record) -> str:
 
 
 def judge_schema(steps: int) -> dict[str, Any]:
-    """JSON Schema of what a judge writes.
-
-    Args:
-        steps: How many steps there are, which is how many labels it gives.
-    """
+    """JSON Schema of a judge's reply about some number of steps."""
     return {
         "type": "object",
         "properties": {
@@ -92,15 +85,7 @@ def judge_schema(steps: int) -> dict[str, Any]:
 
 
 class Judge:
-    """Labels steps with a language model.
-
-    Args:
-        engine: What runs the model.
-
-    Attributes:
-        name: Name of the source: `judge:` and the model's.
-        batch: Traces that are judged side by side.
-    """
+    """Labels steps with a language model. Its name as a source is `judge:` and the model's."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -108,10 +93,8 @@ class Judge:
         self.name = f"judge:{engine.model_name}"
 
     def settings(self, traces: str) -> dict[str, Any]:
-        """The settings that decide the labels, as they stand in each record.
-
-        Args:
-            traces: SHA-256 of the traces file.
+        """Settings that determine the labels, as recorded in each; `traces` is the SHA-256 of the
+        file.
         """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
@@ -121,13 +104,10 @@ class Judge:
         }
 
     def labels(self, records: Sequence[Record]) -> Iterator[Labels | RecordError]:
-        """The labels of some traces, in their order; None for the conclusion.
+        """Labels of traces with claims, in order; None for the conclusion.
 
-        Where the judge's text is not what it was asked for, as one that breaks off, all
-        labels of the trace are None and the record's `judge` says why.
-
-        Args:
-            records: The traces, with their claims.
+        If a reply is malformed or cut off, all labels of the trace are None, and the record's
+        `judge` says why.
         """
         requests = [self._request(record) for record in records]
         asked = [request for request in requests if isinstance(request, Request)]
@@ -143,7 +123,7 @@ class Judge:
             )
 
     def _request(self, record: Record) -> Request | RecordError | None:
-        """The request for a trace's labels, or why there is none; None where it has no steps."""
+        """Request for a trace's labels, or its error; None without steps."""
         steps = len(record["reasoning"])
         if not steps:
             return None
@@ -157,7 +137,7 @@ class Judge:
 
 
 def _verdict(completion: Completion | None, steps: int) -> tuple[list[Label], dict[str, Any]]:
-    """The labels that a text gives to some steps, and what the record says of it."""
+    """Labels in a reply, and the status for the record."""
     if completion is None:
         return [], {"status": "no steps"}
     if completion.finish == "failed":
@@ -180,21 +160,15 @@ def judging(
     out: str | os.PathLike[str],
     audits: str | os.PathLike[str] | None = None,
 ) -> Iterator[Labels | RecordError]:
-    """Writes the labels of every trace of a file that has none in another file yet.
+    """Write the labels of every trace of a file that the output file lacks.
 
-    Args:
-        traces: The traces file.
-        judge: The judge.
-        out: The file of labels, as `symbouq.evidence.generation.resumable` writes it; a run
-            that was stopped is continued.
-        audits: Audits of the traces, which say what the claims of free-form responses are.
+    The output is a `ResumableFile`. Audits supply the claims of free-form responses.
 
     Yields:
-        The labels of each trace, once they are written, or why it has none.
+        The labels of each trace once written, or its error.
 
     Raises:
-        SymboUQError: If the file of labels cannot be used, or was begun with another judge
-            or other traces.
+        SymboUQError: If the file cannot be used, or was begun with another judge or other traces.
     """
     settings = judge.settings(file_hash(traces))
     with ResumableFile(out, settings) as file:

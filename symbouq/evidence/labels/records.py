@@ -1,10 +1,9 @@
-"""Labels of traces: the record, the file, and sources.
+"""Labels of traces: record, file and sources.
 
-A source is a function from a trace to its labels: one for each claim, the last one for the
-conclusion, 1 right, 0 wrong, None where the source has nothing to say. Traces that are
-given to a source have their claims as `reasoning` and `conclusion`
-(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source: its verdicts are
-what labels are for.
+A source is a function from a trace to one label per claim, the conclusion last: 1 right, 0 wrong,
+None unknown. It receives claims as `reasoning` and `conclusion`
+(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source, because labels
+measure its verdicts.
 """
 
 from __future__ import annotations
@@ -27,14 +26,14 @@ Source = Callable[[dict[str, Any]], Sequence[Label]]
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of one trace by one source.
+    """Labels of one trace by one source.
 
     Attributes:
-        id: The trace's id.
+        id: Id of the trace.
         source: Name of the source.
-        labels: One a claim; the last one is the conclusion's.
-        dataset: The trace's dataset.
-        extra: Whatever else the source has to say, as further fields of the record.
+        labels: One per claim, the conclusion last.
+        dataset: Dataset of the trace.
+        extra: Further fields of the record.
     """
 
     id: str
@@ -44,15 +43,15 @@ class Labels:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """The record that is written."""
+        """The written record."""
         shared = {"id": self.id, "source": self.source, "labels": list(self.labels)}
         return {**shared, "dataset": self.dataset, **self.extra}
 
     def check_claims(self, other: Labels) -> None:
-        """Makes sure that another source labels the same claims.
+        """Make sure that another source labels as many claims.
 
         Raises:
-            SymboUQError: If it has more or fewer of them.
+            SymboUQError: If it does not.
         """
         if len(self.labels) != len(other.labels):
             raise SymboUQError(
@@ -64,11 +63,9 @@ class Labels:
 def read_claims(
     traces: str | os.PathLike[str], audits: str | os.PathLike[str] | None = None
 ) -> Iterator[dict[str, Any] | RecordError]:
-    """The traces of a file with their claims; what has none is given as its error.
+    """Traces of a file with their claims, or the errors of those without.
 
-    Args:
-        traces: The traces file.
-        audits: Audits of the traces, which say what the claims of free-form responses are.
+    Audits supply the claims of free-form responses.
     """
     by_id = ById(audits, "audits") if audits is not None else None
     for item in read_records(traces):
@@ -83,12 +80,7 @@ def read_claims(
 
 
 def labelled(record: Record, name: str, source: Source) -> Labels:
-    """The labels of a trace by a source.
-
-    Args:
-        record: The trace, with its claims.
-        name: Name of the source.
-        source: The source.
+    """Labels of a trace with claims, by a named source.
 
     Raises:
         RecordError: If the source cannot label the trace.
@@ -108,13 +100,8 @@ def label_traces(
     name: str,
     source: Source,
 ) -> Iterator[Labels | RecordError]:
-    """The labels of every trace of a file by a source, or why it has none.
-
-    Args:
-        traces: The traces file.
-        audits: Audits of the traces, which say what the claims of free-form responses are.
-        name: Name of the source.
-        source: The source.
+    """Labels of every trace of a file by a named source, or the trace's error; audits as in
+    `read_claims`.
     """
     for record in read_claims(traces, audits):
         try:
@@ -127,10 +114,10 @@ def label_traces(
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
-    """The labels of a file by id, in its order.
+    """Labels of a file by id, in order.
 
     Raises:
-        RecordError: If a line is no label record, or an id occurs twice.
+        RecordError: If a line is not a label record, or an id occurs twice.
     """
     by_id: dict[str, Labels] = {}
     file = os.fspath(path)

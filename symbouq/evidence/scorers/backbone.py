@@ -1,9 +1,9 @@
-"""The generating model as something that can be asked how it would go on, for P(True)."""
+"""The generating model, asked for the probabilities of continuations (P(True))."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from symbouq.errors import SymboUQError, extra
 from symbouq.evidence.devices import memory_shortage
@@ -14,34 +14,11 @@ TOKENS = 8192
 """Tokens that are read at once, padding included, while memory suffices."""
 
 
-class Backbone(Protocol):
-    """A generating model that can be asked how it would go on."""
-
-    @property
-    def name(self) -> str:
-        """Its name in results."""
-
-    def continuations(
-        self, messages: Sequence[str], opening: str, texts: Sequence[str]
-    ) -> list[list[float]]:
-        """For each user message the log-probability of each text after the reply's opening.
-
-        Args:
-            messages: User messages, in the model's chat template.
-            opening: How the reply begins.
-            texts: How it may go on.
-        """
-
-
 class TransformersBackbone:
-    """A causal language model of transformers as a `Backbone`.
+    """A causal language model of transformers, on its device.
 
-    Args:
-        name: What it is called in results.
-        model: The model, on its device.
-        tokenizer: Its tokenizer.
-        render: Puts a user message into the chat template, up to where the reply begins.
-        tokens: Tokens that are read at once, padding included; peak memory grows with it.
+    `render` applies the chat template to a user message. Up to `tokens` tokens, padding included,
+    are read at once; peak memory grows with it.
     """
 
     def __init__(
@@ -62,12 +39,7 @@ class TransformersBackbone:
     def load(
         cls, model: str, device: str = "cpu", chat_template: str | None = None
     ) -> TransformersBackbone:
-        """The model of a name, with its chat template.
-
-        Args:
-            model: Its folder, or its id on the Hugging Face hub.
-            device: Where it runs.
-            chat_template: File with a Jinja template, in place of the tokenizer's own.
+        """Model of a folder or hub id, with its own chat template or one from a Jinja file.
 
         Raises:
             SymboUQError: If a package is missing, or the model cannot be loaded.
@@ -83,7 +55,7 @@ class TransformersBackbone:
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]
     ) -> list[list[float]]:
-        """For each user message the log-probability of each text after the reply's opening.
+        """Log-probability of each text after the opening of the reply, for each user message.
 
         Raises:
             SymboUQError: If the tokenizer cannot tell the texts apart.
@@ -102,8 +74,8 @@ class TransformersBackbone:
         return [[value(ids, begin) for ids in variants] for variants, begin in asked]
 
     def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
-        """The tokens of a beginning with each text, and how many of them are the condition: tokens
-        may join across the border, so it is what all have in common.
+        """Tokens of a beginning with each text, and the length of their common condition: tokens
+        may join across the border, so the condition is what all share.
 
         Raises:
             SymboUQError: If the tokenizer cannot tell the texts apart.
@@ -114,9 +86,9 @@ class TransformersBackbone:
         return variants, _common([self._ids(begun), *variants])
 
     def _read(self, rows: Collection[Tokens], kept: int) -> dict[Tokens, Any]:
-        """The log-probabilities of what follows the last places of each row, `[kept, vocabulary]`.
+        """Log-probabilities after the last places of each row, `[kept, vocabulary]`.
 
-        Rows of about one length are read together, fewer of them where memory does not suffice.
+        Rows of similar length are read together, fewer if memory does not suffice.
 
         Raises:
             SymboUQError: If a row does not fit into memory, not even alone.
@@ -161,7 +133,7 @@ class TransformersBackbone:
 
 
 def _common(rows: Sequence[Sequence[int]]) -> int:
-    """Length of the beginning that all have in common, at least one token."""
+    """Length of the common beginning, in tokens."""
     count = 0
     for column in zip(*rows, strict=False):
         if len(set(column)) > 1:

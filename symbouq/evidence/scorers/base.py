@@ -1,8 +1,8 @@
-"""The base class of all scorers, and the labels that they learn from.
+"""The base class of scorers, and the labels that they learn from.
 
-A scorer gives one value to each claim of a trace; the last claim is the conclusion. The values
-are `uncertainty` (larger is worse) or `correctness` (larger is better), as its `orientation`
-says, and have no common scale: `symbouq.evidence.scorers.calibration` makes probabilities of them.
+A scorer gives each claim of a trace a value; the last claim is the conclusion. Its `orientation`
+says whether larger values mean `uncertainty` or `correctness`. Values have no common scale;
+`symbouq.evidence.scorers.calibration` turns them into probabilities.
 """
 
 from __future__ import annotations
@@ -32,12 +32,13 @@ Label = int | None
 
 @dataclass(frozen=True)
 class Labelled:
-    """An example with its labels.
+    """An example with one label per claim; the last is that of the delivered answer and of the
+    trace.
 
     Attributes:
         example: The example.
-        labels: One label per claim. The last is the conclusion's: whether the delivered answer
-            is right, which is the label of the trace.
+        labels: One label per claim. The last is the conclusion's: whether the delivered answer is
+            right, which is the label of the trace.
     """
 
     example: Example
@@ -59,18 +60,18 @@ class Labelled:
 
 
 class Scorer:
-    """A score of the paper. A module of `symbouq.evidence.scorers.methods` declares one or more.
+    """A score of the paper, declared in a module of `symbouq.evidence.scorers.methods`.
 
     Attributes:
-        name: Its name in the paper.
-        family: Its group.
-        needs: What it reads of an example.
-        orientation: What larger values mean.
+        name: Name in the paper.
+        family: Group of methods.
+        needs: Inputs from an example.
+        orientation: Meaning of larger values.
         trained: Whether it learns from source data.
-        seeded: Whether it draws random numbers, so that it is fitted once a seed.
-        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); the
-            others are baselines only.
-        options: The resources by which an experiment configures it, under keys of their names.
+        seeded: Whether it is random, so that it is fitted once per seed.
+        banked: Whether it belongs to the reliability evidence bank (appendix Transfer) or is a
+            baseline.
+        options: Resources that an experiment configures, under keys of the same names.
     """
 
     name: ClassVar[str]
@@ -84,38 +85,32 @@ class Scorer:
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer that is not fitted yet.
-
-        Args:
-            seed: Of what it draws.
-            settings: How networks are trained; the defaults where None.
-            resources: What it uses.
+        """A scorer before fitting; default settings if None.
 
         Raises:
-            SymboUQError: If a package is missing that it needs.
+            SymboUQError: If a package is missing.
         """
         return cls()
 
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
-        """Learns from source data; training-free scores do nothing.
+        """Learn from source data; training-free scores do nothing.
 
         Raises:
-            SymboUQError: If a split is empty or lacks one of the classes, or an example lacks
-                what the scorer needs.
+            SymboUQError: If a split is empty or lacks a class, or an example lacks an input.
         """
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What an example that has what the scorer needs has too little of for a value, in words;
-        empty where it has enough. It stays without a score, and the others are scored.
+        """What an example with all needs still lacks for a value, in words; empty if nothing. Such
+        a trace gets no score.
         """
         return ""
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Makes sure that examples have values.
+        """Make sure that examples have values.
 
         Raises:
-            SymboUQError: Names the first one that has none, and what it lacks.
+            SymboUQError: Names the first that has none, and what it lacks.
         """
         require(examples, self.needs, self.name)
         for example in examples:
@@ -123,11 +118,10 @@ class Scorer:
                 raise SymboUQError(f"trace {example.id}: {self.name} needs {fault}")
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """One array a trace with one value a claim.
+        """One array per trace, with one value per claim.
 
         Raises:
-            SymboUQError: If an example lacks what the scorer needs, or enough of it for a value,
-                or nothing was fitted.
+            SymboUQError: If an example lacks an input, or nothing was fitted.
         """
         self.check(examples)
         return [
@@ -136,15 +130,15 @@ class Scorer:
         ]
 
     def values(self, example: Example) -> Values | float:
-        """The values of a trace with claims: one a claim, or one that all claims share.
+        """Values of a trace with claims: one per claim, or one for all.
 
         Raises:
-            SymboUQError: If what is read has values that cannot be used.
+            SymboUQError: If an input has unusable values.
         """
         raise NotImplementedError
 
     def token_values(self, example: Example) -> Values | None:
-        """One value a token, in the scorer's orientation; None where it has none.
+        """One value per token, in the scorer's orientation; None if it has none.
 
         Raises:
             SymboUQError: If what is read has values that cannot be used.
@@ -152,11 +146,11 @@ class Scorer:
         return None
 
     def save(self, folder: Path) -> None:
-        """Writes what was learned into a folder; training-free scores write nothing."""
+        """Save what was learned to a folder; training-free scores save nothing."""
 
     @classmethod
     def load(cls, folder: Path, seed: int, resources: Resources) -> Self:
-        """The scorer that was saved in a folder.
+        """Load the scorer saved in a folder.
 
         Raises:
             SymboUQError: If it cannot be read, or a package is missing.

@@ -22,13 +22,12 @@ class Batch:
     """B traces of at most T tokens and K claims, padded.
 
     Attributes:
-        tokens: Features of the tokens, float32 `[B, T, D]`; D is 0 where none are read.
-        present: Which tokens there are, bool `[B, T]`.
-        spans: Which tokens are each claim's, bool `[B, K, T]`; all of the trace's for a claim
-            without any.
-        claims: Which claims there are, bool `[B, K]`; a trace's claims come first.
-        claim_features: The auditor's, float32 `[B, K, 23 C]` for C contexts side by side; zeros
-            where none are read.
+        tokens: Token features, float32 `[B, T, D]`; D is 0 if none are read.
+        present: Existing tokens, bool `[B, T]`.
+        spans: Tokens of each claim, bool `[B, K, T]`; all tokens of the trace if a claim has none.
+        claims: Existing claims, bool `[B, K]`, first in each row.
+        claim_features: Auditor's features, float32 `[B, K, 23 C]` for C contexts; zeros if not
+            read.
         trace_features: Likewise, float32 `[B, 16 C]`.
     """
 
@@ -40,21 +39,21 @@ class Batch:
     trace_features: Tensor
 
     def to(self, device: str | torch.device) -> Batch:
-        """The same on a device."""
+        """Batch on a device."""
         return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     def __getitem__(self, traces: slice) -> Batch:
-        """Some of the traces, padded as they are."""
+        """Some of the traces, with the same padding."""
         return Batch(*(getattr(self, field.name)[traces] for field in fields(self)))
 
 
 def token_count(example: Example) -> int:
-    """Count of a trace's tokens; 0 without signals."""
+    """Number of a trace's tokens; 0 without signals."""
     return len(example.signals.logprobs) if example.signals is not None else 0
 
 
 def token_width(example: Example) -> int:
-    """Count of a token's features: hidden state, top probabilities, lookback ratios."""
+    """Number of features of a token: hidden state, top probabilities, lookback ratios."""
     signals = example.signals
     if signals is None:
         return 0
@@ -62,17 +61,15 @@ def token_width(example: Example) -> int:
 
 
 def context_count(example: Example) -> int:
-    """Count of the contexts under which the features of its audit are given, side by side."""
+    """Number of contexts of an audit's features."""
     return len(example.audit["features"]["trace"]) // len(TRACE_FEATURES) if example.audit else 1
 
 
 class TokenStore:
-    """Features of the tokens of some traces, kept on a device with the numbers that they are stored
-    with (half precision for most), so that no step of a training copies or converts them again.
+    """Token features of traces with signals, kept on a device in their stored precision (mostly
+    half).
 
-    Args:
-        examples: The traces, all with signals.
-        device: Where they are kept.
+    Training steps then neither copy nor convert them.
     """
 
     def __init__(self, examples: Sequence[Example], device: str) -> None:
@@ -94,7 +91,7 @@ class TokenStore:
 
     @staticmethod
     def fits(examples: Sequence[Example], device: str) -> bool:
-        """Whether a GPU has room for the features, and as much again."""
+        """Whether a GPU has room for twice the features."""
         import torch
 
         if not device.startswith("cuda"):
@@ -104,12 +101,7 @@ class TokenStore:
         return bool(2 * taken < torch.cuda.mem_get_info(device)[0])
 
     def padded(self, numbers: Sequence[int], present: Tensor) -> Tensor:
-        """The features of some traces, float32 `[B, T, D]`.
-
-        Args:
-            numbers: Which traces.
-            present: Which tokens there are, `[B, T]`.
-        """
+        """Features of some traces, float32 `[B, T, D]`, for present tokens `[B, T]`."""
         import torch
 
         device = self._parts[0].device
@@ -127,17 +119,17 @@ def collate(
     store: TokenStore | None = None,
     numbers: Sequence[int] = (),
 ) -> Batch:
-    """Traces as one padded batch.
+    """Traces, each with a claim, as one padded batch; optionally with features from a token store.
 
     Args:
-        examples: Traces that have what is read of them, all with at least one claim.
-        tokens: Whether their signals are read.
-        audit: Whether their audits are read.
-        store: Has the features of their tokens, which are read from the examples where None.
-        numbers: Their places in the store.
+        examples: The traces.
+        tokens: Whether to read signals.
+        audit: Whether to read audits.
+        store: Store of token features.
+        numbers: Positions of the traces in the store.
 
     Raises:
-        SymboUQError: If an audit has other features than this version's.
+        SymboUQError: If an audit has the features of another version.
     """
     import torch
 

@@ -1,9 +1,9 @@
 """From a scorer's values to the probability that an answer is right (appendix Training and
 Calibration).
 
-Three steps, all fitted on a validation split and frozen: min-max statistics turn
-uncertainties into correctness scores, a reduction makes one score a trace, a Platt map with a
-positive slope makes it a probability. None changes the order of traces beyond the reduction.
+Three steps are fitted on validation: min-max statistics turn uncertainties into correctness scores,
+a reduction gives one score per trace, and a Platt map with positive slope makes it a probability.
+Only the reduction can change the order of traces.
 """
 
 from __future__ import annotations
@@ -38,15 +38,11 @@ def sigmoid(logits: Values) -> Values:
 
 
 def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) -> Values:
-    """Parameters of the logits `basis @ parameters` that have the least cross-entropy.
+    """Parameters of logits `basis @ parameters` with the least cross-entropy.
 
-    Targets are smoothed as Platt (1999) says, (N+ + 1) / (N+ + 2) and 1 / (N- + 2) in place of
-    1 and 0, so that a score that separates the classes has a finite map.
-
-    Args:
-        basis: The terms that the parameters multiply, `[n, parameters]`.
-        right: Whether each answer is right.
-        slopes: How many of the parameters, from the first on, are slopes, within `SLOPES`.
+    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so a separating
+    score has a finite map. `basis` is `[n, parameters]`; the first `slopes` parameters stay within
+    `SLOPES`.
     """
     from scipy.optimize import minimize
 
@@ -67,13 +63,13 @@ def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) ->
 
 @dataclass(frozen=True)
 class MinMax:
-    """The affine map that takes the largest uncertainty of validation to 0, the least to 1.
+    """Affine map from the largest validation uncertainty to 0 and the least to 1.
 
-    Values beyond them land beyond [0, 1]: cutting them off would tie traces. Where all
-    uncertainties of validation are equal, it only turns the sign.
+    Other values may fall outside [0, 1], because clipping would tie traces. If all validation
+    values are equal, it only negates.
 
     Attributes:
-        low: Least claim-level uncertainty of validation.
+        low: Least claim uncertainty of validation.
         high: Largest one.
     """
 
@@ -82,7 +78,7 @@ class MinMax:
 
     @classmethod
     def fit(cls, claims: Sequence[Values]) -> MinMax:
-        """The statistics of all claims of all traces.
+        """Statistics over all claims of all traces.
 
         Raises:
             SymboUQError: If there is no value, or one is not finite.
@@ -93,7 +89,7 @@ class MinMax:
         return cls(float(values.min()), float(values.max()))
 
     def __call__(self, values: Values) -> Values:
-        """Correctness scores of uncertainties."""
+        """Correctness scores."""
         width = self.high - self.low
         return (self.high - values) / width if width > 0 else self.low - values
 
@@ -101,10 +97,6 @@ class MinMax:
 @dataclass(frozen=True)
 class Platt:
     """`1 / (1 + exp(-(slope * x + intercept)))` with a positive slope.
-
-    Attributes:
-        slope: Larger than 0.
-        intercept: Any number.
 
     Raises:
         SymboUQError: If the slope is not positive.
@@ -119,18 +111,15 @@ class Platt:
 
     @classmethod
     def fit(cls, scores: Any, labels: Any) -> Platt:
-        """The map of least cross-entropy among those with a positive slope.
+        """Map with the least cross-entropy and a positive slope, from finite scores and labels 0
+        and 1.
 
-        The slope of the standardised score is within `SLOPES`. Where the best slope is positive,
-        scikit-learn's `CalibratedClassifierCV(method="sigmoid")` fits the same; where it is not,
-        scikit-learn's decreases, and this one is all but constant.
-
-        Args:
-            scores: One finite number a trace.
-            labels: 1 right, 0 wrong.
+        The slope of the standardised score stays within `SLOPES`. If the best slope is positive,
+        scikit-learn's `CalibratedClassifierCV(method="sigmoid")` gives the same map; otherwise
+        scikit-learn's decreases, and this one is nearly constant.
 
         Raises:
-            SymboUQError: If the labels are of one class, or a score is not finite.
+            SymboUQError: If labels have one class, or a score is not finite.
         """
         x, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
         if not np.isfinite(x).all():
@@ -146,21 +135,21 @@ class Platt:
         return cls(slope, intercept - slope * centre)
 
     def __call__(self, scores: Values) -> Values:
-        """The probabilities of scores."""
+        """Probabilities of scores."""
         return sigmoid(self.slope * scores + self.intercept)
 
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """The choices of a validation split about one scorer.
+    """Choices of a validation split for one scorer.
 
     Attributes:
-        minmax: Of the claims' uncertainties; None for a scorer that gives correctness.
-        reduction: How claims become a trace.
+        minmax: Map of uncertainties; None for correctness scores.
+        reduction: How claims are reduced to the trace.
         platt: From the trace's score to a probability.
-        auroc: AUROC on the split, of the score as the Platt map reads it.
-        traces: How many traces it was fitted on.
-        turned: Whether the score ranked backwards, and the Platt map reads its negative.
+        auroc: AUROC on the split, of the score that the Platt map reads.
+        traces: Number of traces fitted on.
+        turned: Whether the Platt map reads the negative of a score that ranked backwards.
     """
 
     noun = "a calibrator"
@@ -181,18 +170,13 @@ class Calibrator(Stored):
         upright: bool = False,
         orient: bool = False,
     ) -> Calibrator:
-        """Fits all three steps.
+        """Fit all three steps on each trace's values and label.
 
-        Args:
-            claims: For each validation trace the scorer's values.
-            labels: Whether each trace's answer is right.
-            orientation: The scorer's.
-            upright: Whether the score stands by itself (`best_reduction`).
-            orient: Whether a score that ranks backwards is turned before its Platt map, which
-                otherwise makes it all but constant.
+        With `orient`, a score that ranks backwards is negated before its Platt map, which otherwise
+        makes it nearly constant. `upright` is that of `best_reduction`.
 
         Raises:
-            SymboUQError: If the split is empty, of one class, or has values that cannot be used.
+            SymboUQError: If the split is empty, of one class, or has unusable values.
         """
         if not claims:
             raise SymboUQError("calibration needs validation traces, found none")
@@ -207,14 +191,11 @@ class Calibrator(Stored):
 
     @property
     def orientation(self) -> Orientation:
-        """The scorer's: what its larger values mean."""
+        """Meaning of the scorer's larger values."""
         return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:
-        """The probability that each trace's answer is right.
-
-        Args:
-            claims: For each trace the scorer's values.
+        """Probability that each trace's answer is right, from its values.
 
         Raises:
             SymboUQError: If a trace has no claims.

@@ -1,4 +1,4 @@
-"""What every scorer must keep to, checked on labelled traces: for authors of scorers."""
+"""Requirements of scorers, checked on labelled traces: for authors of scorers."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def check_scorer(
     settings: Settings | None = None,
     resources: Resources | None = None,
 ) -> None:
-    """Makes sure that a scorer is one that the bank, the experiments and the composer can use.
+    """Make sure that bank, experiments and composer can use a scorer.
 
-    It has a name, a family and an orientation; it gives each trace as many finite numbers as it has
-    claims, the same ones alone as among others, in any order and with an equal seed; it says what a
-    trace lacks; what it learnt outlasts being saved; and what has learnt nothing does not score.
+    It declares name, family and orientation. It gives each trace one finite number per claim: the
+    same alone or among others, in any order, and with an equal seed. It says what a trace lacks,
+    survives saving and loading, and does not score before it has learned.
 
     Args:
         kind: The scorer.
-        traces: Labelled traces, at least four, of right and of wrong answers, with what it needs.
-        settings: How its network is trained, where it has one.
-        resources: What it uses besides.
+        traces: At least four labelled traces with its inputs, right and wrong.
+        settings: Settings of its network, if any.
+        resources: Models that it uses.
 
     Raises:
-        AssertionError: Says what it does not keep to.
+        AssertionError: Names the requirement that it fails.
         SymboUQError: If the traces do not suffice.
     """
     if len(traces) < 4 or {trace.correct for trace in traces} < {0, 1}:
@@ -99,7 +99,7 @@ def _check_refusals(
     settings: Settings | None,
     resources: Resources,
 ) -> None:
-    """Makes sure that nothing is scored before it was learnt, and nothing learnt of one class."""
+    """Make sure that it neither scores before learning nor learns from one class."""
     scorer = kind.make(1, settings, resources)
     _check_raises(
         lambda: scorer.score([traces[0].example]), f"{kind.name}: scores before it was fitted"
@@ -128,7 +128,7 @@ def _check_same(
 
 
 def _check_needs(scorer: Scorer, example: Example) -> None:
-    """Makes sure that each need that an example can lack is asked for."""
+    """Make sure that it asks for each need that an example can lack."""
     for need in sorted(scorer.needs):
         empty: dict[str, object] = {"samples": ()} if need == "samples" else {}
         if need in _LACKING:

@@ -1,8 +1,7 @@
-"""The cost of scores once their signals are cached (Table efficiency).
+"""Cost of scores over cached signals (Table efficiency).
 
-Generation, the teacher-forced pass and the audit are not counted, so the rows of the sampling
-scores leave out what makes them dear, the K further answers; P(True)'s pass of the backbone
-counts.
+Generation, the teacher-forced pass and the audit do not count. So sampling scores omit their main
+cost, the K further answers; the backbone's pass for P(True) counts.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ class Cost:
     """A row of the table.
 
     Attributes:
-        method: The scorer, both of the path, or the composer.
-        parameters: How many numbers are trained; None for training-free scores.
-        training_minutes: Likewise; the path's is the sum.
-        traces_per_second: Scored from examples in memory, calibration included.
-        memory_gb: Peak memory while scoring, 10^9 bytes: of the process with all its data on a
-            CPU, of what PyTorch allocated on a GPU.
+        method: Scorer, path, or composer.
+        parameters: Number of trained parameters; None for training-free scores.
+        training_minutes: Training time; for a path, the sum.
+        traces_per_second: Speed on examples in memory, including calibration.
+        memory_gb: Peak memory while scoring in 10^9 bytes: of the process on a CPU, of PyTorch's
+            allocations on a GPU.
     """
 
     method: str
@@ -49,15 +48,10 @@ class Cost:
 
 
 def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """The cost of one scorer.
-
-    Args:
-        fitted: The scorer.
-        examples: Traces with what it needs.
-        seconds: How long it is timed, at least; a first pass is not timed.
+    """Cost of one scorer, timed for at least `seconds` after an untimed pass.
 
     Raises:
-        SymboUQError: If there is no trace to score.
+        SymboUQError: If no trace can be scored.
     """
     scorer = fitted.scorer
     traces = [example for example in _readable(examples) if not scorer.lacks(example)]
@@ -70,15 +64,10 @@ def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> C
 
 
 def path_cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """The cost of learned scorers together: their features are put together once.
-
-    Args:
-        path: The scorers, trained on tokens of the same features.
-        examples: Traces with what they need.
-        seconds: As in `cost`.
+    """Cost of learned scorers together, whose shared features are collated once.
 
     Raises:
-        SymboUQError: If one of them is not learned, or there is no trace to score.
+        SymboUQError: If one is not learned, or no trace can be scored.
     """
     scorers = [fitted.scorer for fitted in path if isinstance(fitted.scorer, Learned)]
     if len(scorers) < len(path):
@@ -96,7 +85,7 @@ def path_cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: floa
 
 
 def write_costs(rows: Sequence[Cost], path: str | Path) -> None:
-    """Writes the table as CSV; the file is there only once it is whole."""
+    """Write the table as CSV, complete or not at all."""
     with replacing(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
         writer.writeheader()
@@ -117,7 +106,7 @@ def _parameters(scorer: Learned) -> int:
 def _timed(
     work: Callable[[], object], examples: Sequence[Example], seconds: float, scorer: Scorer
 ) -> tuple[float, float]:
-    """Traces a second and peak memory of some work on all examples, where a scorer runs."""
+    """Traces per second and peak memory of some work on all examples."""
     device = scorer.settings.device if isinstance(scorer, Learned) else "cpu"
     reset_peak(device)
     work()
@@ -130,7 +119,7 @@ def _timed(
 
 
 def reset_peak(device: str) -> None:
-    """Measures peak memory from here on, where the system can; else since the process began."""
+    """Measure peak memory from here on, or since the process started if the system cannot."""
     if device.startswith("cuda"):
         import torch
 
@@ -141,7 +130,7 @@ def reset_peak(device: str) -> None:
 
 
 def peak_memory(device: str = "cpu") -> float:
-    """Peak memory of the process, or of what PyTorch allocated on a GPU, in 10^9 bytes."""
+    """Peak memory in 10^9 bytes: of the process, or of PyTorch's allocations on a GPU."""
     if device.startswith("cuda"):
         import torch
 

@@ -1,7 +1,7 @@
-"""Equivalence of answers, and support of a claim by a further answer.
+"""Equivalence of answers, and support of a claim by another answer.
 
-The sampling scores ask nothing else of language, so what decides it is exchangeable and has a name
-that stands beside the results.
+The sampling scores rely on nothing else about language. The decider is exchangeable, and its name
+stands next to the results.
 """
 
 from __future__ import annotations
@@ -32,41 +32,35 @@ Record = Mapping[str, Any]
 
 
 class Equivalence(Protocol):
-    """Decides what the sampling scores need to know."""
+    """Decides what the sampling scores need."""
 
     @property
     def name(self) -> str:
-        """Its name in results."""
+        """Name in results."""
 
     @property
     def needs(self) -> Needs:
-        """Its inputs beside the texts."""
+        """Inputs besides the texts."""
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers of the same meaning."""
+        """Whether two traces of a question deliver answers with the same meaning."""
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample supports a trace's claim.
-
-        Args:
-            sample: Another trace of the question.
-            trace: The delivered one.
-            claim: Number of its claim, from 0; the last one is the conclusion.
-        """
+        """Whether a sample, another trace of the question, supports a trace's claim (from 0)."""
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """The probability that a sample contradicts a trace's claim; arguments as of `supports`."""
+        """Probability that a sample contradicts a trace's claim."""
 
 
 def answer_of(record: Record) -> str:
-    """The delivered answer's text; empty where the generation is not valid or has none."""
+    """Text of the delivered answer; empty if the generation is invalid or has none."""
     if _status(record) != "valid":
         return ""
     return str(record.get("conclusion") or record.get("response") or "")
 
 
 def claims_of(record: Record) -> list[str]:
-    """The texts of a trace's claims; the last one is the answer."""
+    """Texts of a trace's claims, the answer last."""
     if _status(record) != "valid":
         return [""]
     return [*(record.get("reasoning") or ()), answer_of(record)]
@@ -78,7 +72,7 @@ def _status(record: Record) -> str:
 
 
 def _plain(text: str) -> str:
-    """A text without case, punctuation and extra space."""
+    """Text without case, punctuation and extra spaces."""
     kept = "".join(c if c.isalnum() else " " for c in text.casefold())
     return " ".join(kept.split())
 
@@ -91,7 +85,7 @@ Named = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class _Reading:
-    """A trace as the auditor reads it."""
+    """A trace as read by the auditor."""
 
     ontology: Ontology
     scene: tuple[tuple[int, Named], ...]
@@ -106,20 +100,16 @@ class AuditorEquivalence:
     """Bidirectional entailment by the auditor's rules, each trace under its own profile.
 
     Two answers mean the same if each, added to the scene, entails the other; an answer that
-    contradicts the scene is taken without it, where everything would follow. Answers of which
-    one states no relation ("yes") mean the same if they commit to the same label of the
-    answer space, or agree without case and punctuation. A generation that is not valid has
-    the empty answer.
+    contradicts the scene is compared without it, because otherwise everything would follow. If an
+    answer states no relation ("yes"), both must commit to the same label of the answer space, or
+    agree without case and punctuation. An invalid generation has the empty answer.
 
-    A sample supports a claim if it states the claim's relations or they follow from what it states.
-    The scene is left out here: whatever it entails would be supported by samples that never
-    say it. A claim without relations is supported by the same text, a conclusion by an
-    answer of the same meaning.
+    A sample supports a claim if it states or entails the claim's relations. The scene is left out,
+    because it would support whatever it entails. A claim without relations needs the same text, a
+    conclusion an answer with the same meaning.
 
-    Args:
-        scene: Whether answers are compared in the scene. There two true answers mean the same,
-            so the audit of the scene has a part in the result; without it their
-            meaning alone counts.
+    In the scene, two true answers mean the same, so the audit of the scene affects the result; with
+    `scene=False`, only their meaning counts.
     """
 
     needs: Needs = frozenset()
@@ -135,7 +125,7 @@ class AuditorEquivalence:
         return TraceAuditor()  # whose rules take a while to read
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers of the same meaning."""
+        """Whether two traces of a question deliver answers with the same meaning."""
         one, other = self._of(first), self._of(second)
         stated, meant = one.claims[-1][1], other.claims[-1][1]
         if stated and meant:
@@ -166,8 +156,8 @@ class AuditorEquivalence:
         return _plain(text) in {_plain(stated) for stated, _ in own.claims}
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """1 if what a sample states contradicts a trace's claim, or if it delivers another answer
-        than one that states no relation; else 0.
+        """1 if a sample's claims contradict a trace's claim, or if its answer differs from one
+        without relations; otherwise 0.
         """
         own, other = self._of(sample), self._of(trace)
         meant = other.claims[claim][1]
@@ -199,7 +189,7 @@ class AuditorEquivalence:
 
 
 def _all_of(reading: _Reading) -> frozenset[Named]:
-    """What the claims of a trace state together."""
+    """All relations that the claims of a trace state."""
     return frozenset().union(*(relations for _, relations in reading.claims))
 
 
@@ -209,8 +199,8 @@ def _verdict(
     stated: frozenset[Named],
     meant: frozenset[Named],
 ) -> Verdict:
-    """The verdict on relations from others in a scene, or from those alone where they and the scene
-    cannot all be true.
+    """Verdict on relations, given others in a scene, or given those alone if they contradict the
+    scene.
     """
     slots: dict[str, int] = {}
 
@@ -237,19 +227,14 @@ def _verdict(
 
 
 class NLIEquivalence:
-    """Bidirectional entailment by a sequence classifier (transformers), as Kuhn et al. (2023) use
-    one: each answer behind its question, entailed if that is the likeliest class.
+    """Bidirectional entailment by a sequence classifier of transformers, as in Kuhn et al. (2023):
+    each answer after its question, entailed if that class is the likeliest.
 
-    A sample supports a claim if the sample's claims, one after the other, entail it.
-
-    Args:
-        folder: Model and tokenizer, with a class whose name begins with "entail", and for
-            `contradicts` one that begins with "contradict".
-        device: Where it runs.
+    A sample supports a claim if its claims, joined, entail it. The classifier's folder needs a
+    class whose name begins with "entail" and, for `contradicts`, one with "contradict".
 
     Raises:
-        SymboUQError: If a package is missing, the model cannot be read, or it has no such
-            class.
+        SymboUQError: If a package is missing, the model cannot be read, or it has no such class.
     """
 
     needs: Needs = frozenset({"nli"})
@@ -291,7 +276,7 @@ class NLIEquivalence:
         return bool(logits[self._entailment] == max(logits))
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers of the same meaning."""
+        """Whether two traces of a question deliver answers with the same meaning."""
         one, other = answer_of(first), answer_of(second)
         if not one or not other:
             return one == other
@@ -300,16 +285,16 @@ class NLIEquivalence:
         return texts[0] == texts[1] or (self.entails(*texts) and self.entails(*texts[::-1]))
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample's claims entail a claim of a trace."""
+        """Whether a sample's claims entail a trace's claim."""
         premise = " ".join(filter(None, claims_of(sample)))
         return bool(premise) and self.entails(premise, claims_of(trace)[claim])
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """The probability that a sample's claims contradict a claim of a trace, entailment being
-        the alternative (Manakul et al., 2023); 0 of a sample without claims.
+        """Probability that a sample's claims contradict a trace's claim, against entailment
+        (Manakul et al., 2023); 0 without claims.
 
         Raises:
-            SymboUQError: If no class is called contradiction.
+            SymboUQError: If the model has no contradiction class.
         """
         if self._contradiction is None:
             raise SymboUQError(f"{self.name}: no class is called contradiction")

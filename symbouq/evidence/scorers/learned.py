@@ -1,5 +1,4 @@
-"""Scorers that are networks: how they are trained, kept and applied (appendix Training and
-Calibration).
+"""Network scorers: training, storage and application (appendix Training and Calibration).
 
 The epoch with the largest AUROC of the conclusion on source validation is kept, the first among
 equals. PyTorch is loaded when a network is made.
@@ -50,11 +49,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Epoch:
-    """The result of one pass over the training split.
-
-    Attributes:
-        loss: Mean over its steps.
-        auroc: Of the conclusion's logit on validation, after it.
+    """Mean loss of a pass over the training split, and the AUROC of the conclusion's logit on
+    validation after it.
     """
 
     loss: float
@@ -64,12 +60,9 @@ class Epoch:
 class Learned(Scorer):
     """A network as a scorer; its values are logits of correctness.
 
-    Args:
-        settings: How it is trained.
-
     Attributes:
-        history: One entry per epoch, once it is fitted.
-        network: The network, once it is fitted.
+        history: One entry per epoch, once fitted.
+        network: The network, once fitted.
     """
 
     orientation = "correctness"
@@ -91,29 +84,26 @@ class Learned(Scorer):
         return cls(replace(settings or Settings(), seed=seed, device=resources.device))
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network before training.
+        """Network before training.
 
         Args:
-            tokens: Width of the tokens' features; 0 where none are read.
+            tokens: Number of token features; 0 if none are read.
             hidden: W, a multiple of the number of heads.
-            contexts: C, the number of contexts of the auditor's features, side by side.
+            contexts: C, the number of contexts of the auditor's features.
         """
         raise NotImplementedError
 
     # Fitting -------------------------------------------------------------------------
 
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
-        """Trains the network and keeps the best epoch's.
+        """Train the network and keep the best epoch.
 
-        Args:
-            train: Source data to learn from; traces without any label, or with nothing to
-                read, are left out.
-            validation: Source data that selects the epoch; traces without a label of the
-                conclusion, or with nothing to read, are left out.
+        Unreadable traces are left out, and so are training traces without any label and validation
+        traces without one of the conclusion.
 
         Raises:
-            SymboUQError: If a split is empty or lacks a class, an example lacks what the scorer
-                needs, or memory runs out.
+            SymboUQError: If a split is empty or lacks a class, an example lacks an input, or memory
+                runs out.
         """
         import torch
 
@@ -166,7 +156,7 @@ class Learned(Scorer):
         loss: Loss,
         store: TokenStore | None,
     ) -> float:
-        """The mean loss over the steps of one pass."""
+        """Mean loss over the steps of one pass."""
         import torch
 
         network.train()
@@ -192,11 +182,11 @@ class Learned(Scorer):
     # Scoring -------------------------------------------------------------------------
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """The logits of each trace's claims.
+        """Logits of each trace's claims.
 
         Raises:
-            SymboUQError: If an example lacks what the scorer needs or has features of other
-                widths than those trained on, nothing was fitted, or memory runs out.
+            SymboUQError: If an example lacks an input or has other feature widths than the training
+                data, nothing was fitted, or memory runs out.
         """
         (scores,) = score_together([self], examples)
         return scores
@@ -230,7 +220,7 @@ class Learned(Scorer):
         return collate(examples, "tokens" in self.needs, "audit" in self.needs, store, numbers)
 
     def _widths(self, example: Example) -> tuple[int, int]:
-        """Features of a token and contexts of the audit, of what is read of an example."""
+        """Number of token features and of audit contexts that are read of an example."""
         tokens = token_width(example) if "tokens" in self.needs else 0
         return tokens, context_count(example) if "audit" in self.needs else 1
 
@@ -251,7 +241,7 @@ class Learned(Scorer):
     # Keeping -------------------------------------------------------------------------
 
     def save(self, folder: Path) -> None:
-        """Writes the model: `model.safetensors` and `model.json`.
+        """Save the model: `model.safetensors` and `model.json`.
 
         Raises:
             SymboUQError: If nothing was fitted.
@@ -277,7 +267,7 @@ class Learned(Scorer):
 
     @classmethod
     def load(cls, folder: Path, seed: int = 0, resources: Resources | None = None) -> Self:
-        """Reads a model that `save` wrote; the seed is the model's own.
+        """Load a saved model, with its own seed.
 
         Raises:
             SymboUQError: If there is none, or it cannot be read.
@@ -306,11 +296,7 @@ class Learned(Scorer):
 
 
 def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> list[list[Values]]:
-    """The scores of some scorers, with the traces' features put together only once.
-
-    Args:
-        scorers: Trained on tokens of the same features.
-        examples: Traces.
+    """Scores by scorers that share token features, which are collated once.
 
     Raises:
         SymboUQError: As `Learned.score`.
@@ -324,7 +310,7 @@ def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> l
 def _scored(
     networks: Sequence[tuple[Learned, Network]], examples: Sequence[Example]
 ) -> list[list[Values]]:
-    """The scores of networks that read the same features of tokens."""
+    """Scores of networks with the same token features."""
     needs = frozenset().union(*(scorer.needs for scorer, _ in networks))
     scores = [[np.empty(0)] * len(examples) for _ in networks]
     for chosen in _of_like_length(examples, min(s.settings.batch for s, _ in networks)):
@@ -352,6 +338,6 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _of_like_length(examples: Sequence[Example], size: int) -> Iterator[Sequence[int]]:
-    """Numbers of traces with claims, those of like length together, for little padding."""
+    """Numbers of traces with claims, in batches of similar length to limit padding."""
     there = (n for n, example in enumerate(examples) if example.claims)
     return _chunks(sorted(there, key=lambda n: token_count(examples[n])), size)

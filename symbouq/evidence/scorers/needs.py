@@ -17,19 +17,17 @@ Needs = frozenset[Need]
 
 
 def readable(example: Example) -> bool:
-    """Whether there is anything to score: a claim and, where signals are given, a token.
-
-    A generation that failed has neither, and stays without a score.
+    """Whether there is anything to score: a claim and, with signals, a token. Failed generations
+    have neither.
     """
     return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
 
 
 def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
-    """Checks that examples have what a scorer reads of them; those without claims, such as failed
-    generations, need nothing.
+    """Make sure that examples with claims have a scorer's inputs.
 
     Raises:
-        SymboUQError: Names the first example that lacks something, and what.
+        SymboUQError: Names the first example that lacks one, and what.
     """
     for example in examples:
         fault = lacking(example, needs)
@@ -38,7 +36,7 @@ def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
 
 
 def lacking(example: Example, needs: Needs) -> str | None:
-    """The first need that an example does not meet, in words; None if it meets all."""
+    """First need that an example does not meet, in words; None if it meets all."""
     if not example.claims:
         return None
     faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))

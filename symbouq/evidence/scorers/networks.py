@@ -1,10 +1,9 @@
 """Building blocks of the learned scorers' networks (appendix Neural and Symbolic Baselines).
 
-A network takes a `Batch` and gives a logit of correctness for every claim. Inputs are standardised
-by statistics of the training split, which are part of the network. The hidden width is W, the
-paper's 256; the paper gives no depths, so these are chosen to come out at the parameter counts of
-Table efficiency: Transformers have two layers with 4 heads and feed-forward width 8 W, the LSTM
-two layers.
+A network gives every claim of a `Batch` a logit of correctness. Inputs are standardised by training
+statistics, which are part of the network. The hidden width W is 256 in the paper, which gives no
+depths; ours match the parameter counts of Table efficiency: Transformers with two layers, 4 heads
+and feed-forward width 8 W, and an LSTM with two layers.
 """
 
 # PyTorch types what a module returns as Any.
@@ -34,11 +33,9 @@ DROPOUT = 0.1
 
 
 class Standardise(nn.Module):
-    """Takes the mean from each feature and divides by its standard deviation.
+    """Subtracts the mean of each feature and divides by its standard deviation.
 
-    Args:
-        width: How many features.
-        rows: Takes the rows `[N, width]` from a batch that it standardises.
+    `rows` takes the rows `[N, width]` of a batch.
     """
 
     mean: Tensor
@@ -51,7 +48,7 @@ class Standardise(nn.Module):
         self.register_buffer("deviation", torch.ones(width))
 
     def fit(self, batches: Iterable[Batch]) -> None:
-        """Takes the statistics of some batches; a constant feature is only centred."""
+        """Take the statistics of some batches; a constant feature is only centred."""
         count = 0
         total, squares = (torch.zeros_like(self.mean, dtype=torch.float64) for _ in range(2))
         for batch in batches:
@@ -72,7 +69,7 @@ class Standardise(nn.Module):
 
 
 def token_rows(batch: Batch) -> Tensor:
-    """The tokens of a batch without padding, `[N, D]`."""
+    """Tokens of a batch without padding, `[N, D]`."""
     return batch.tokens[batch.present]
 
 
@@ -89,7 +86,7 @@ def head(width: int, hidden: int) -> nn.Sequential:
 
 
 def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequential:
-    """A learned encoder of auditor features."""
+    """Encoder of auditor features."""
     return nn.Sequential(
         Standardise(width, rows),
         nn.Linear(width, hidden),
@@ -101,7 +98,7 @@ def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequ
 
 
 def mean(values: Tensor, chosen: Tensor) -> Tensor:
-    """Means over the chosen tokens: values `[B, T, D]`, chosen `[B, K, T]` to `[B, K, D]`."""
+    """Means over chosen tokens: values `[B, T, D]`, chosen `[B, K, T]` to `[B, K, D]`."""
     weights = chosen.to(values.dtype)
     return weights @ values / weights.sum(-1, keepdim=True).clamp(min=1)
 
@@ -115,11 +112,7 @@ def _positions(length: int, width: int, like: Tensor) -> Tensor:
 
 
 class Layer(nn.Module):
-    """A Transformer layer with normalisation before each part.
-
-    Args:
-        width: Of its tokens.
-    """
+    """Transformer layer with normalisation before each part."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -137,13 +130,7 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, tokens: Tensor, present: Tensor, first: bool = False) -> Tensor:
-        """New tokens.
-
-        Args:
-            tokens: `[N, T, W]`.
-            present: Which ones may be attended to, `[N, T]`.
-            first: Whether only the first new token is wanted, `[N, 1, W]`.
-        """
+        """New tokens `[N, T, W]`, or only the `first`; `present` `[N, T]` may be attended to."""
 
         def heads(x: Tensor) -> Tensor:
             return x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)
@@ -160,12 +147,7 @@ class Layer(nn.Module):
 
 
 class TraceTransformer(nn.Module):
-    """Tokens in the context of their trace.
-
-    Args:
-        tokens: Width of the tokens' features.
-        hidden: W.
-    """
+    """Tokens in the context of their trace."""
 
     def __init__(self, tokens: int, hidden: int) -> None:
         super().__init__()
@@ -175,7 +157,7 @@ class TraceTransformer(nn.Module):
         self.normal = nn.LayerNorm(hidden)
 
     def embedded(self, tokens: Tensor) -> Tensor:
-        """Tokens with their positions, before the layers: `[B, T, D]` to `[B, T, W]`."""
+        """Tokens with positions, before the layers: `[B, T, D]` to `[B, T, W]`."""
         projected = self.project(self.standardise(tokens))
         return projected + _positions(projected.shape[1], projected.shape[2], projected)
 
@@ -188,10 +170,10 @@ class TraceTransformer(nn.Module):
 
 
 class ClaimTransformer(TraceTransformer):
-    """Each claim in the context of its trace: a span marker is added to the claim's tokens, and a
-    summary token of its own reads them all.
+    """Claims in the context of their trace: a span marker is added to the claim's tokens, and a
+    summary token reads all tokens.
 
-    The marker alone says which claim is meant: without it all claims of a trace are the same.
+    Only the marker distinguishes the claims of a trace.
     """
 
     def __init__(self, tokens: int, hidden: int) -> None:
@@ -214,11 +196,7 @@ class ClaimTransformer(TraceTransformer):
 
 
 class ClaimOrder(nn.Module):
-    """A bidirectional LSTM over a trace's claims in the order in which they were generated.
-
-    Args:
-        hidden: W, of the claims and of each direction.
-    """
+    """Bidirectional LSTM over a trace's claims in generated order."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -237,12 +215,10 @@ class ClaimOrder(nn.Module):
 
 
 class Network(nn.Module):
-    """A network with a logit of correctness for every claim.
+    """Network with a logit of correctness for every claim.
 
-    Args:
-        logits: Takes the network and a batch to logits `[B, K, 1]`; those of claims that are not
-            there mean nothing.
-        parts: Its modules and parameters, which `logits` finds as attributes.
+    `logits` takes network and batch to `[B, K, 1]`, arbitrary for absent claims; `parts`, its
+    modules and parameters, become attributes.
     """
 
     def __init__(
@@ -259,7 +235,7 @@ class Network(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """Count of the numbers that are trained; the statistics of `Standardise` are not."""
+        """Number of trained parameters, without the statistics of `Standardise`."""
         return sum(p.numel() for p in self.parameters())
 
 
@@ -273,11 +249,7 @@ class Loss:
 
     One is the binary cross-entropy over the labels of reasoning claims, the other over those of
     traces, whose logit is the conclusion's. Each term is balanced within itself: a class weighs the
-    inverse of its share of the training labels, halved.
-
-    Attributes:
-        claims: Weights for reasoning claims; None: the term is left out.
-        traces: Weights for traces; None: the term is left out.
+    inverse of its share of the training labels, halved. A term with weights None is left out.
     """
 
     claims: ClassWeights | None = (1.0, 1.0)
@@ -285,16 +257,13 @@ class Loss:
 
     @classmethod
     def balanced(cls, train: Sequence[Labelled]) -> Loss:
-        """The loss that weighs both classes of a training split alike."""
+        """Loss that gives both classes of a training split the same weight."""
         claims = [label for item in train for label in item.labels[:-1]]
         return cls(balance(claims), balance([item.correct for item in train]))
 
     def __call__(self, logits: Tensor, labels: Sequence[Sequence[Label]]) -> Tensor:
-        """The mean of the terms that have labels in a batch.
-
-        Args:
-            logits: `[B, K]`.
-            labels: Of each trace the labels of its claims, at most K.
+        """Mean of the terms with labels in a batch, from logits `[B, K]` and the labels of each
+        trace.
         """
         terms: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
         for n, row in enumerate(labels):
@@ -310,7 +279,7 @@ class Loss:
 
 
 def balance(labels: Sequence[Label]) -> ClassWeights | None:
-    """Weights that give both classes the same sum and a mean of 1; None where one is missing."""
+    """Weights that give both classes the same sum and a mean of 1; None if one is missing."""
     wrong, right = labels.count(0), labels.count(1)
     if not wrong or not right:
         return None

@@ -1,4 +1,4 @@
-"""From one value a claim to one a trace, and which way of doing so ranks best."""
+"""From one value per claim to one per trace, and the choice of this reduction."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ _DIGITS = 12
 
 
 def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
-    """One value a trace.
-
-    Args:
-        claims: For each trace the values of its claims, larger ones better.
-        reduction: How they are summarised.
+    """One value per trace, from values of its claims, larger ones better.
 
     Raises:
         SymboUQError: If a trace has no claims.
@@ -44,22 +40,16 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
 def best_reduction(
     claims: Sequence[Values], labels: Sequence[int], upright: bool = False
 ) -> Reduction:
-    """The reduction that tells right from wrong answers best: the first of `REDUCTIONS` among
+    """Reduction that best separates right from wrong answers, the first of `REDUCTIONS` among
     equals.
 
-    The paper names no criterion. A score that is oriented later, as Algorithm darc orients its
-    candidates, has the reduction with the largest |AUROC - 1/2|: the largest AUROC would take a
-    reversed score by the reduction that is nearest to chance, and screening would drop what is left
-    of it. A score that stands by itself is never turned, so that its reduction is the one with the
-    largest AUROC.
-
-    Args:
-        claims: For each validation trace the values of its claims, larger ones better.
-        labels: Whether each trace's answer is right.
-        upright: Whether the score stands by itself.
+    The paper names no criterion. A candidate of Algorithm darc is oriented later, so its reduction
+    has the largest |AUROC - 1/2|; the largest AUROC would take a reversed score nearest to chance,
+    and screening would drop the rest. A standalone (`upright`) score is never reversed, so its
+    reduction has the largest AUROC.
 
     Raises:
-        SymboUQError: If the labels are of one class.
+        SymboUQError: If labels have one class.
     """
 
     def distance(reduction: Reduction) -> float:
@@ -70,14 +60,10 @@ def best_reduction(
 
 
 def auroc(scores: Any, labels: Any) -> float:
-    """`symbouq.metrics.auroc` of labels that are known to be of both classes.
-
-    Args:
-        scores: Any numbers, infinities included, larger ones better.
-        labels: 1 right, 0 wrong.
+    """`symbouq.metrics.auroc` of labels with both classes.
 
     Raises:
-        SymboUQError: If the labels are of one class, or a score is not a number.
+        SymboUQError: If labels have one class, or a score is not a number.
     """
     right = np.asarray(labels).astype(bool)
     area = metrics.auroc(scores, right)
@@ -88,5 +74,5 @@ def auroc(scores: Any, labels: Any) -> float:
 
 
 def one_class(what: str, positive: int, negative: int) -> str:
-    """The message about labels of which one class is missing."""
+    """Message about a missing class of labels."""
     return f"{what} needs both right and wrong answers, found {positive} right, {negative} wrong"

@@ -1,5 +1,5 @@
-"""Every scorer by its name: the classes that the modules of `methods` declare, and those that other
-packages bring (entry points of the group `symbouq.scorers`).
+"""Scorers by name: the classes in the modules of `methods`, and those of other packages (entry
+points of the group `symbouq.scorers`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def _declared() -> Iterator[type[Scorer]]:
 
 
 def registered() -> dict[str, type[Scorer]]:
-    """Every scorer by its name, by family, then as declared.
+    """Scorers by name, ordered by family, then as declared.
 
     Raises:
-        SymboUQError: If what a package brings is no scorer, or has the name of another.
+        SymboUQError: If a package brings something else, or a duplicate name.
     """
     scorers = {kind.name.casefold(): kind for kind in _declared()}
     for point in plugins.brought(plugins.SCORERS):
@@ -50,9 +50,7 @@ SCORERS = registered()
 
 
 def brought_by(name: str) -> dict[str, str]:
-    """The package that brings a scorer, with its version, as a setting that decides what it gives;
-    empty of our own.
-    """
+    """Package and version that bring a scorer, as a setting of stages; empty for our own."""
     kind = entry(name)
     if kind.__module__.startswith(f"{methods.__name__}."):
         return {}
@@ -63,10 +61,10 @@ def brought_by(name: str) -> dict[str, str]:
 
 
 def entry(name: str) -> type[Scorer]:
-    """The scorer of a name; case does not matter.
+    """Scorer of a name, ignoring case.
 
     Raises:
-        SymboUQError: If there is none of that name.
+        SymboUQError: If there is none.
     """
     for scorer in SCORERS.values():
         if scorer.name.casefold() == name.strip().casefold():

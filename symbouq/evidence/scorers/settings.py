@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from symbouq.errors import SymboUQError
 
 if TYPE_CHECKING:
-    from symbouq.evidence.scorers.backbone import Backbone
+    from symbouq.evidence.scorers.backbone import TransformersBackbone
     from symbouq.evidence.scorers.equivalence import Equivalence
 
 LossName = Literal["balanced", "bce"]
@@ -22,17 +22,17 @@ SelfCheck = Literal["support", "contradiction"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters of a network's training; the defaults are the paper's where it names one.
+    """Hyperparameters of training; defaults are the paper's if it names one.
 
     Attributes:
         width: Hidden width, a multiple of 4.
-        loss: `balanced`, or `bce` without weights of classes.
-        learning_rate: Of AdamW, whose other settings are PyTorch's defaults.
+        loss: `balanced`, or `bce` without class weights.
+        learning_rate: Of AdamW, otherwise with PyTorch's defaults.
         epochs: Passes over the training split.
-        batch: Traces in a step.
-        seed: Of initial weights, dropout and the order of traces. On a CPU, equal seeds give
-            equal bits for equal data, settings and number of threads.
-        device: Where it is trained and applied, as PyTorch names it.
+        batch: Traces per step.
+        seed: Of initial weights, dropout and the order of traces. On a CPU, results repeat bit by
+            bit for equal seed, data, settings and number of threads.
+        device: PyTorch's name of the device.
     """
 
     width: int = 256
@@ -57,15 +57,15 @@ class Resources:
     """Models and devices that scorers use besides the examples.
 
     Attributes:
-        equivalence: Decides when sampled answers mean the same; the auditor where None.
-        backbone: The model that wrote the traces, for P(True).
-        device: Where networks are trained and applied.
-        ccp: The form of CCP.
-        selfcheck: The form of SelfCheckGPT.
+        equivalence: Decides whether sampled answers mean the same; None: the auditor.
+        backbone: Model that wrote the traces, for P(True).
+        device: Device of networks.
+        ccp: Form of CCP.
+        selfcheck: Form of SelfCheckGPT.
     """
 
     equivalence: Equivalence | None = None
-    backbone: Backbone | None = None
+    backbone: TransformersBackbone | None = None
     device: str = "cpu"
     ccp: ClaimProbability = "alternatives"
     selfcheck: SelfCheck = "support"

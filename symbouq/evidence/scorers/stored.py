@@ -1,4 +1,4 @@
-"""Dataclasses that are kept as JSON objects."""
+"""Dataclasses stored as JSON objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symbouq.errors import SymboUQError
 
 
 class Stored:
-    """Base of dataclasses that are kept as JSON objects: their fields decide what is read.
+    """Base of dataclasses stored as JSON objects; `noun` names one in messages, with its article.
 
     Attributes:
         noun: What messages call one, with its article.
@@ -20,16 +20,16 @@ class Stored:
     noun: ClassVar[str]
 
     def record(self) -> dict[str, Any]:
-        """The fields as JSON values."""
+        """Fields as JSON values."""
         values: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
         return values
 
     @classmethod
     def of(cls, record: Any) -> Self:
-        """The object that a record holds.
+        """Object of a record.
 
         Raises:
-            SymboUQError: If it is none.
+            SymboUQError: If the record is invalid.
         """
         try:
             stored: Self = TypeAdapter(cls).validate_python(record)

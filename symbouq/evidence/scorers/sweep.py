@@ -1,7 +1,7 @@
 """The source-tuning grid of the learned scorers (Table search-space).
 
-A run with more epochs begins as one with fewer, so each width, loss and learning rate is trained
-once, for the most epochs, and read at all numbers of epochs.
+A run with more epochs begins like one with fewer. So each width, loss and learning rate is trained
+once, for the most epochs, and read at every number of epochs.
 """
 
 from __future__ import annotations
@@ -27,14 +27,7 @@ from symbouq.evidence.scorers.settings import LossName, Settings
 
 @dataclass(frozen=True)
 class Grid:
-    """The values that are tried; the defaults are the paper's.
-
-    Attributes:
-        width: Hidden widths.
-        loss: Losses.
-        learning_rate: Learning rates.
-        epochs: Numbers of epochs.
-    """
+    """Values to try; the defaults are the paper's."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -49,15 +42,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Tried:
-    """The result of one point of the grid.
+    """Result at a point of the grid.
 
     Attributes:
         name: The scorer.
         settings: The point.
         auroc: Largest AUROC on source validation over its epochs.
-        epoch: The epoch that reached it, from 1.
-        seconds: Of the training run that it was read from.
-        data: Hash of the data and of the settings that the grid does not vary.
+        epoch: Epoch that reached it, from 1.
+        seconds: Time of the training run.
+        data: Hash of the data and of the fixed settings.
     """
 
     name: str
@@ -69,7 +62,7 @@ class Tried:
 
     @property
     def point(self) -> str:
-        """The values of the grid's axes, in words."""
+        """Values on the grid's axes, in words."""
         return ", ".join(f"{axis} {getattr(self.settings, axis)}" for axis in asdict(Grid()))
 
 
@@ -81,18 +74,13 @@ def sweep(
     grid: Grid | None = None,
     base: Settings | None = None,
 ) -> Iterator[Tried]:
-    """Tries every point of a grid for a scorer; those that the file has are not tried again.
+    """Try every point of a grid for a learned scorer, except those in the file.
 
-    Args:
-        name: A learned scorer.
-        train: Source data to learn from.
-        validation: Source data that judges.
-        out: File of JSON Lines that rows are added to, one a point, as they come.
-        grid: What is tried.
-        base: What the grid does not vary: batch, seed, device.
+    Rows are appended to the JSON Lines file `out`; `base` has the settings that the grid does not
+    vary.
 
     Yields:
-        All points of the grid, known ones too.
+        All points of the grid, including known ones.
 
     Raises:
         SymboUQError: If the scorer is not learned, or a split is empty or lacks a class.
@@ -128,11 +116,10 @@ def sweep(
 
 
 def read_sweep(path: str | Path) -> list[Tried]:
-    """The rows of a file that `sweep` writes; none if it is not there. A last line that was cut off
-    is left out.
+    """Rows of a file of `sweep`, without a last line that was cut off; none if there is no file.
 
     Raises:
-        SymboUQError: If another line is no row.
+        SymboUQError: If another line is invalid.
     """
     file = Path(path)
     if not file.exists():
@@ -152,11 +139,11 @@ def read_sweep(path: str | Path) -> list[Tried]:
 
 
 def best_of(rows: Sequence[Tried], name: str) -> Tried:
-    """The point with the largest AUROC; among equals the one with the most of the paper's defaults,
-    then the first.
+    """Point with the largest AUROC; among equals the one closest to the paper's defaults, then the
+    first.
 
     Raises:
-        SymboUQError: If there is none of the scorer.
+        SymboUQError: If the scorer has none.
     """
     own = [row for row in rows if row.name == entry(name).name]
     if not own:
@@ -170,8 +157,7 @@ def best_of(rows: Sequence[Tried], name: str) -> Tried:
 
 
 def tuned(path: str | Path, name: str) -> Settings:
-    """The settings of a scorer's best point in a file that `sweep` writes; the defaults where the
-    file has none of it.
+    """Settings of a scorer's best point in a file of `sweep`; the defaults if there is none.
 
     Raises:
         SymboUQError: If a line is no row.

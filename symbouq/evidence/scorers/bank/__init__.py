@@ -1,8 +1,8 @@
-"""The reliability evidence bank: scorers that are fitted, calibrated, kept and applied.
+"""The reliability evidence bank: fitted, calibrated and stored scorers.
 
-A fitted scorer is a folder: what it is and how it was calibrated (`scorer.json`), how long that
-took (`timing.json`), and its network where it has one (`symbouq.evidence.scorers.learned`).
-Everything in it was decided on training and validation data. Applying it reads no labels.
+A fitted scorer is a folder: description and calibration (`scorer.json`), training time
+(`timing.json`) and possibly a network (`symbouq.evidence.scorers.learned`). Everything was decided
+on training and validation data; applying it reads no labels.
 """
 
 from symbouq.evidence.scorers.bank.fitted import (

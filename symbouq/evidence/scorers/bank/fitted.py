@@ -1,4 +1,4 @@
-"""Scorers fitted, calibrated, and kept in folders."""
+"""Fitting, calibrating and storing scorers."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _RESOURCES = ("equivalence", "backbone")
 
 @dataclass(frozen=True)
 class Fitted:
-    """A scorer that is ready for use.
+    """A scorer ready for use.
 
     Attributes:
         scorer: The scorer.
-        seed: What it was fitted with; 0 where nothing is drawn.
+        seed: Seed of the fit; 0 if nothing is random.
         calibrator: From its values to the probability of a right answer.
-        data: Hash of what it was fitted on, and how.
-        seconds: How long it was trained; 0 for training-free scores.
+        data: Hash of the data and settings of the fit.
+        seconds: Training time; 0 for training-free scores.
     """
 
     scorer: Scorer
@@ -54,12 +54,12 @@ class Fitted:
 
     @property
     def name(self) -> str:
-        """The scorer's name in the paper."""
+        """Name in the paper."""
         return self.scorer.name
 
     @property
     def description(self) -> dict[str, Any]:
-        """The content of `scorer.json`; names what decides equivalence, and the backbone."""
+        """Content of `scorer.json`, including the names of equivalence and backbone."""
         resources = {part: getattr(self.scorer, part, None) for part in _RESOURCES}
         return {
             "format": FORMAT,
@@ -75,7 +75,7 @@ class Fitted:
 
 
 def seeds_of(scorer: type[Scorer], seeds: Sequence[int]) -> Sequence[int]:
-    """The seeds that a scorer is fitted with: the first one where nothing is drawn."""
+    """Seeds to fit a scorer with: only the first if nothing is random."""
     return seeds if scorer.seeded else seeds[:1]
 
 
@@ -87,19 +87,13 @@ def fit(
     settings: Settings | None = None,
     resources: Resources | None = None,
 ) -> Fitted:
-    """Fits and calibrates a scorer.
+    """Fit a scorer on source data and calibrate it on validation.
 
-    Args:
-        name: Its name in the paper.
-        train: Source data to learn from; not read by training-free scores.
-        validation: Data that selects and calibrates.
-        seed: Of what is drawn.
-        settings: How networks are trained; seed and device are taken from elsewhere.
-        resources: What the scorer uses.
+    `settings` apply to networks; seed and device come from the other arguments.
 
     Raises:
-        SymboUQError: If there is none of that name, a package is missing, a split is empty or lacks
-            a class, or an example lacks what the scorer needs.
+        SymboUQError: If the name is unknown, a package is missing, a split is empty or lacks a
+            class, or an example lacks an input.
     """
     scorer = entry(name).make(seed, settings, resources or Resources())
     started = time.monotonic()
@@ -118,8 +112,7 @@ def fit_into(
     settings: Settings | None,
     resources: Resources,
 ) -> Fitted:
-    """Fits a scorer, as `fit`, and keeps it in a folder of scorers, unless one was fitted there on
-    the same data in the same way.
+    """Fit a scorer and store it in a folder of scorers, unless the same fit is already there.
 
     Raises:
         SymboUQError: As `fit`.
@@ -137,11 +130,10 @@ def fit_into(
 
 
 def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
-    """Min-max statistics, reduction and Platt map of a scorer that stands by itself, on a
-    validation split.
+    """Fit min-max statistics, reduction and Platt map of a standalone scorer on validation.
 
     Raises:
-        SymboUQError: If the split is empty or of one class, or no trace of it has a value.
+        SymboUQError: If the split is empty or of one class, or no trace has a value.
     """
     known = [item for item in validation if item.correct is not None]
     faults = [fault_of(scorer, item.example) for item in known]
@@ -154,9 +146,7 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
 
 
 def fault_of(scorer: Scorer | type[Scorer], example: Example) -> str:
-    """What an example lacks for a value of a scorer, in words; empty where it has one. It has none
-    where there is nothing to read.
-    """
+    """What an example lacks for a value of a scorer, in words; empty if it has one."""
     return scorer.lacks(example) if readable(example) else UNREADABLE
 
 
@@ -167,8 +157,8 @@ def _readable(items: Sequence[Labelled]) -> list[Labelled]:
 def fingerprint(
     train: Sequence[Labelled], validation: Sequence[Labelled], settings: Settings | None
 ) -> str:
-    """A hash of what decides a fit: traces that can be read, with claims, labels, audits and
-    signals, and settings.
+    """Hash of what determines a fit: settings and readable traces, with claims, labels, audits and
+    signals.
     """
     digest = hashlib.sha256(json.dumps(asdict(settings) if settings else None).encode())
     for split in (train, validation):
@@ -187,18 +177,10 @@ def fingerprint(
 def possible(
     names: Sequence[str], examples: Sequence[Example], resources: Resources
 ) -> tuple[list[str], dict[str, str]]:
-    """The scorers whose needs are met.
-
-    Args:
-        names: Those that are wanted, of which a missing one is an error; all where empty.
-        examples: Some traces.
-        resources: What scorers use.
-
-    Returns:
-        The scorers that can be had, and for the others what is missing.
+    """Scorers whose needs some traces and the resources meet, and what the others lack.
 
     Raises:
-        SymboUQError: If a named one cannot be had.
+        SymboUQError: If a scorer in `names` is not possible.
     """
     wanted = [entry(name) for name in names] or list(SCORERS.values())
     first = next(filter(readable, examples), None)
@@ -221,17 +203,13 @@ def possible(
 
 
 def folder_of(models: str | Path, name: str, seed: int) -> Path:
-    """The place of a scorer in a folder of scorers."""
+    """Folder of a scorer within a folder of scorers."""
     slug = re.sub(r"[^a-z]+", "-", name.casefold()).strip("-")
     return Path(models) / slug / f"seed-{seed}"
 
 
 def save(fitted: Fitted, models: str | Path) -> Path:
-    """Keeps a fitted scorer in a folder of scorers.
-
-    Returns:
-        Its own folder there.
-    """
+    """Store a fitted scorer in a folder of scorers; returns its own folder."""
     folder = folder_of(models, fitted.name, fitted.seed)
     folder.mkdir(parents=True, exist_ok=True)
     fitted.scorer.save(folder)
@@ -244,14 +222,11 @@ def save(fitted: Fitted, models: str | Path) -> Path:
 
 
 def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
-    """A kept scorer.
-
-    Args:
-        folder: Its own folder.
-        resources: What it uses; the equivalence must be the one that it was calibrated with.
+    """Load a scorer from its own folder.
 
     Raises:
-        SymboUQError: If there is none, it cannot be read, or a resource is another one.
+        SymboUQError: If there is none, it cannot be read, or it was calibrated with other
+            resources.
     """
     path = Path(folder)
     try:
@@ -276,14 +251,10 @@ def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
 
 
 def kept(models: str | Path, names: Sequence[str] = ()) -> list[Path]:
-    """The folders of kept scorers, in the paper's order, then by seed.
-
-    Args:
-        models: The folder of scorers.
-        names: Which ones; all where empty.
+    """Folders of stored scorers (all, or the named ones), in the paper's order, then by seed.
 
     Raises:
-        SymboUQError: If there are none, or a named one is not there.
+        SymboUQError: If there are none, or a named one is missing.
     """
     wanted = {entry(name).name for name in names}
     folders: list[Path] = []

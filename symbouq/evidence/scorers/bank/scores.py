@@ -27,15 +27,14 @@ class Score:
     """A row of the file: one scorer's score of one trace.
 
     Attributes:
-        id: The trace's id.
-        method: The scorer's name.
-        seed: What it was fitted with.
-        claims: Its values, one a claim, in its own orientation; empty where nothing could be
-            read.
-        score: Calibrated probability that the delivered answer is right; None likewise.
-        reduction: How claims became a trace.
-        tokens: Its values, one a token, where it has some and they are asked for.
-        lacks: What the trace lacks for a score, in words; empty where it has one.
+        id: Id of the trace.
+        method: Name of the scorer.
+        seed: Seed of its fit.
+        claims: Values in the scorer's orientation, one per claim; empty if nothing could be read.
+        score: Calibrated probability that the delivered answer is right, or None.
+        reduction: How claims were reduced to the trace.
+        tokens: Values of tokens, if requested and available.
+        lacks: What the trace lacks for a score, in words; empty if it has one.
     """
 
     id: str
@@ -49,28 +48,17 @@ class Score:
 
 
 class Scored(NamedTuple):
-    """One scorer's scores of some traces.
-
-    Attributes:
-        description: The scorer's (`Fitted.description`).
-        rows: One a trace.
-    """
+    """One scorer's description (`Fitted.description`) and scores of some traces."""
 
     description: dict[str, Any]
     rows: list[Score]
 
 
 def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) -> Iterator[Score]:
-    """The scores of some traces, in their order; a trace with nothing to read has none, nor has one
-    with too little of it (`Scorer.lacks`).
-
-    Args:
-        fitted: The scorer.
-        examples: The traces.
-        tokens: Whether to give the values of tokens, too.
+    """Scores of some traces, in order; a trace without enough to read gets none (`Scorer.lacks`).
 
     Raises:
-        SymboUQError: If an example lacks what the scorer needs.
+        SymboUQError: If an example lacks an input of the scorer.
     """
     lacking = [fault_of(fitted.scorer, example) for example in examples]
     values = fitted.scorer.score(
@@ -89,15 +77,14 @@ def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) ->
 
 
 class Scoring:
-    """Kept scorers, ready to score the traces of a split.
+    """Stored scorers, ready to score the traces of a split.
 
     Args:
-        folders: The scorers' folders, as `kept` gives them.
-        resources: Gives what they use.
-        split: The split; its signals are read as they are needed.
-        validation: A split of the same dataset, which calibrates in place of the one that the
-            scorers were fitted with.
-        tokens: Whether to give the values of tokens, too.
+        folders: Folders of the scorers (`kept`).
+        resources: Gives the models that they use.
+        split: The split; its signals are read when needed.
+        validation: Split of the same dataset for recalibration.
+        tokens: Whether to include values of tokens.
 
     Raises:
         SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
@@ -123,7 +110,7 @@ class Scoring:
         self._signals = SignalsCache(split.signals) if split.signals is not None else None
 
     def __call__(self, chunk: Sequence[Example]) -> list[Scored]:
-        """The scores of some traces by each scorer.
+        """Scores of some traces by each scorer.
 
         Raises:
             SymboUQError: If a trace lacks what a scorer needs.
@@ -153,15 +140,10 @@ def _schema() -> pa.Schema:
 
 
 def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
-    """Writes a Parquet file with one row a trace, method and seed, scorer after scorer; its
-    metadata `scorers` has their descriptions, `lacking` says why scores are missing.
+    """Write scores as Parquet, one row per trace, method and seed, scorer after scorer.
 
-    Args:
-        path: The file; it is there only once it is whole.
-        parts: The scores of the same scorers for some traces, and for more of them.
-
-    Returns:
-        How many rows each scorer has.
+    The metadata has the descriptions (`scorers`) and the reasons for missing scores (`lacking`).
+    Each of `parts` has scores by the same scorers. Returns the number of rows of each scorer.
     """
     schema = _schema()
     import pyarrow as pa
@@ -190,10 +172,10 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
 
 
 def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
-    """The calibrators by which a file's scores were made, by method and seed.
+    """Calibrators of a file's scores, by method and seed.
 
     Raises:
-        SymboUQError: If it cannot be read or is none.
+        SymboUQError: If the file has no scores.
     """
     _schema()
     import pyarrow as pa
@@ -207,10 +189,10 @@ def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
 
 
 def read_scores(path: str | Path) -> list[Score]:
-    """The scores of a Parquet file.
+    """Scores of a Parquet file.
 
     Raises:
-        SymboUQError: If it cannot be read or is none.
+        SymboUQError: If the file has no scores.
     """
     schema = _schema()
     import pyarrow as pa

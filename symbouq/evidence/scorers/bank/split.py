@@ -21,7 +21,7 @@ side, so this is the same wherever they are scored.
 
 @dataclass(frozen=True)
 class Split:
-    """The files of a split, of which all but the traces may be missing.
+    """Files of a split; all but the traces are optional.
 
     Attributes:
         traces: Generated traces.
@@ -37,8 +37,8 @@ class Split:
 
     @classmethod
     def of(cls, folder: str | Path) -> Split:
-        """The split in a folder: `traces.jsonl`, `signals`, `audits.jsonl`, `labels.jsonl`; the
-        files may be compressed (`.gz`).
+        """Split in a folder: `traces.jsonl`, `signals`, `audits.jsonl`, `labels.jsonl`, possibly
+        with `.gz`.
 
         Raises:
             SymboUQError: If there are no traces.
@@ -57,10 +57,9 @@ class Split:
         return cls(traces, first("signals"), records("audits"), records("labels"))
 
     def examples(self) -> list[Example]:
-        """Its traces with signals and audits; reads no labels.
+        """Traces with signals and audits, without labels.
 
-        Signals are views of the cache's files, so that those of any number of traces take no memory
-        until they are looked at.
+        Signals are memory-mapped, so they take no memory until they are read.
 
         Raises:
             SymboUQError: If the files do not fit together.
@@ -69,8 +68,8 @@ class Split:
         return [*examples(self.traces, signals, self.audits)]
 
     def chunks(self) -> Iterator[list[Example]]:
-        """Its traces with audits, `CHUNK` at a time, for `Scoring`, which adds the signals; one
-        chunk at least.
+        """Traces with audits for `Scoring`, which adds signals, in chunks of `CHUNK`; at least one
+        chunk.
 
         Raises:
             SymboUQError: If the files do not fit together.
@@ -81,7 +80,7 @@ class Split:
             yield chunk
 
     def labelled(self) -> list[Labelled]:
-        """Its traces with their labels; those that have no label at all are left out.
+        """Traces with at least one label.
 
         Raises:
             SymboUQError: If there are no labels, or the files do not fit together.

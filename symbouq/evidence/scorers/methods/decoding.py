@@ -1,8 +1,8 @@
-"""Scores that read decoding probabilities (appendix Training-Free Baselines).
+"""Scores from decoding probabilities (appendix Training-Free Baselines); all are uncertainties.
 
-They read the tokens that are aligned with a claim; a claim without any gets the statistic of the
-whole trace. Definitions are the paper's, which differ from other libraries'
-scores of the same names, as each docstring says. All are uncertainties.
+They read the tokens aligned with a claim, or those of the whole trace if a claim has none.
+Definitions are the paper's; each docstring says how other libraries' scores of the same name
+differ.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ minus infinity among them, come from underflow or a mask, and stand for it."""
 
 
 class _TokenStatistic(Scorer):
-    """One number a token, reduced over the tokens of each claim."""
+    """One number per token, reduced over the tokens of each claim."""
 
     family = "decoding"
     needs = frozenset({"tokens"})
 
     def values(self, example: Example) -> Values:
-        """The statistic of each claim.
+        """Statistic of each claim.
 
         Raises:
             SymboUQError: If a probability is not a number.
@@ -41,7 +41,7 @@ class _TokenStatistic(Scorer):
         return np.array([self._reduced(part) for part in parts], np.float64)
 
     def token_values(self, example: Example) -> Values:
-        """The number of each token.
+        """Number of each token.
 
         Raises:
             SymboUQError: If a probability is not a number.
@@ -64,12 +64,11 @@ def _log_probabilities(example: Example, values: Any) -> Values:
 
 
 class Perplexity(_TokenStatistic):
-    """exp of the mean negative log-likelihood of a claim's n tokens,
+    """exp of the mean negative log-likelihood of a claim's n tokens, `exp(-(1/n) * sum(log p(x_t |
+    x_<t)))`.
 
-    `exp(-(1/n) * sum(log p(x_t | x_<t)))`.
-
-    lm-polygraph's score of this name is the mean negative log-likelihood itself. Values lie in
-    [1, e^87.3]: see `FLOOR` for tokens of probability zero.
+    lm-polygraph's score of this name is the mean negative log-likelihood. Values lie in [1,
+    e^87.3]; see `FLOOR` for probability zero.
     """
 
     name = "Perplexity"
@@ -89,13 +88,12 @@ def _top(example: Example, signals: Signals) -> Values:
 
 
 class TokenEntropy(_TokenStatistic):
-    """Mean over a claim's tokens of the entropy of the four top probabilities, in nats,
+    """Mean over a claim's tokens of the entropy of the four top probabilities, in nats: `H_t =
+    -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
 
-    `H_t = -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
-
-    The four are renormalised: without it a flat distribution, whose top four hold little mass,
-    would look certain. So values lie in [0, log 4], and are neither the entropy over the whole
-    vocabulary (as lm-polygraph's) nor a bound on it. Four zeros say nothing: log 4.
+    They are renormalised, because a flat distribution with little mass in its top four would look
+    certain. So values lie in [0, log 4]; lm-polygraph's entropy is over the whole vocabulary. Four
+    zeros give log 4.
     """
 
     name = "Token Entropy"
@@ -111,8 +109,8 @@ class TokenEntropy(_TokenStatistic):
 class MCP(_TokenStatistic):
     """One minus the mean of the largest probability over a claim's tokens.
 
-    The largest probability is that of the likeliest token, chosen or not; other libraries' scores
-    of similar names sum or multiply the probabilities of the chosen ones.
+    That is the probability of the likeliest token, chosen or not; similarly named scores of other
+    libraries sum or multiply the probabilities of chosen tokens.
     """
 
     name = "MCP"
@@ -124,32 +122,28 @@ class MCP(_TokenStatistic):
 class CCP(_TokenStatistic):
     """Claim Conditioned Probability as the negative logarithm of a claim's probability,
 
-    `CCP(c) = -sum over the tokens t of c of log(S_t / (S_t + D_t))`,
+    `CCP(c) = -sum over the tokens t of c of log(S_t / (S_t + D_t))`.
 
-    where `S_t` is the probability of the generated token and of those alternatives that mean the
-    same, and `D_t` that of the alternatives that compete with it: say something else of the same
-    kind. Alternatives of another kind change what is spoken of, not what is claimed, and are left
-    out; so the value measures doubt about the claim alone, where Perplexity counts all
-    doubt, about wording too. It is a sum, not a mean: the claim holds if every token does.
+    `S_t` is the probability of the generated token and of alternatives with the same meaning, `D_t`
+    that of competing alternatives, which say something else of the same kind. Alternatives of
+    another kind change the topic, not the claim, and are left out. So the value measures doubt
+    about the claim alone, where Perplexity includes doubt about wording. It is a sum, because the
+    claim holds if every token does.
 
     Fadeeva et al. (2024) define, for a word with alternatives x^k of which an NLI model says that
     the claim with x^k in its place entails (e), contradicts (c) or is neutral to the claim,
-    `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and
-    `CCP_claim = 1 - product(CCP_word)`; the value here is `-log(1 - CCP_claim)`, which orders
-    claims alike. What is approximated: the four top tokens stand for all alternatives, and
-    words decide in place of an NLI model. Two tokens mean the same if their texts agree
-    without case, space and surrounding punctuation. They are of a kind if both hold letters, or
-    both digits without letters. A generated token with neither, punctuation say, claims
-    nothing and counts 0, as their function words do.
+    `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The
+    value here is `-log(1 - CCP_claim)`, which orders claims alike, with two approximations: the
+    four top tokens stand for all alternatives, and words decide instead of an NLI model. Two tokens
+    mean the same if their texts agree without case, space and surrounding punctuation. They are of
+    a kind if both have letters, or both have digits without letters. A token with neither claims
+    nothing and counts 0.
 
-    The texts are those of the record's `tokens`, with the log-probabilities that stand there; a
-    generated token that is not among its own top four is added to them.
+    Texts and log-probabilities come from the record's `tokens`; a generated token outside its own
+    top four is added.
 
     The paper (appendix Baselines) speaks of "a claim-aligned negative-log-probability reduction
-    inspired by" this: the form `likelihood`, `-sum(log p(x_t))`, which asks for no alternatives.
-
-    Args:
-        form: Which of the two.
+    inspired by" this: the form `likelihood`, `-sum(log p(x_t))`, which needs no alternatives.
     """
 
     name = "CCP"
@@ -160,7 +154,7 @@ class CCP(_TokenStatistic):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer of the form that the resources name."""
+        """A scorer in the form that the resources name."""
         return cls(resources.ccp)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:

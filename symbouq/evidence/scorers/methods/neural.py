@@ -1,6 +1,6 @@
-"""Networks that read the backbone's signals (appendix Neural Baselines).
+"""Networks over the backbone's signals (appendix Neural Baselines).
 
-A token is its hidden state, its four top probabilities and its lookback ratios, side by side.
+The features of a token are hidden state, four top probabilities and lookback ratios.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class Factoscope(Learned):
-    """A claim's tokens on average (local) against the whole trace's (global).
+    """Mean of a claim's tokens (local) against that of the whole trace (global).
 
-    One Transformer without a marker reads the trace; then a hidden layer takes local, and
-    global, difference and product as the contrast.
+    A Transformer without marker reads the trace. A hidden layer takes local; another takes global,
+    difference and product as the contrast.
     """
 
     name = "Factoscope"
@@ -70,8 +70,8 @@ class UHead(Learned):
 
 
 class NeuralSeq(Learned):
-    """Marked claims by a Transformer, in generated order by a bidirectional LSTM; reads nothing of
-    the auditor's.
+    """Marked claims through a Transformer, then in generated order through a bidirectional LSTM;
+    reads nothing of the auditor's.
     """
 
     name = "Neural-Seq"

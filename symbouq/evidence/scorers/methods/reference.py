@@ -1,4 +1,4 @@
-"""References: chance, and what the length of a trace tells by itself."""
+"""References: chance, and the length of a trace."""
 
 from __future__ import annotations
 
@@ -15,12 +15,8 @@ from symbouq.evidence.signals.example import Example
 class Random(Scorer):
     """Independent uniform values in [0, 1), a reference for chance.
 
-    A trace has one value, the same for each claim: the least of several would be the smaller the
-    more claims there are, and their number tells more than chance. It depends on seed and id alone,
-    not on what else is scored.
-
-    Args:
-        seed: Varies the values.
+    All claims of a trace share one value, because the minimum of several would depend on their
+    number. It depends on seed and id only.
     """
 
     name = "Random"
@@ -43,10 +39,9 @@ class Random(Scorer):
 
 
 class Length(Scorer):
-    """The number of a trace's claims; a longer trace has more places to go wrong.
+    """Number of a trace's claims, because longer traces have more places to go wrong.
 
-    It is no score of the paper. What another score adds to it, Table beyond-length tells. A trace
-    has one value, which all of its claims get.
+    It is not a score of the paper. Table beyond-length shows what other scores add to it.
     """
 
     name = "Length"
@@ -54,5 +49,5 @@ class Length(Scorer):
     banked = False
 
     def values(self, example: Example) -> float:
-        """How many claims there are."""
+        """Number of claims."""
         return float(len(example.claims))

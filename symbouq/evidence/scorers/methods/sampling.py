@@ -1,7 +1,7 @@
-"""Scores that read K further answers to the same question (appendix Sampling-Based Baselines).
+"""Scores from K further answers to the same question (appendix Sampling-Based Baselines); all are
+uncertainties.
 
-They are drawn at a temperature that generation sets and records; K is however many there are.
-All are uncertainties.
+Generation sets and records their temperature; K is their number.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Self
 import numpy as np
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.scorers.backbone import Backbone
+from symbouq.evidence.scorers.backbone import TransformersBackbone
 from symbouq.evidence.scorers.base import Scorer
 from symbouq.evidence.scorers.equivalence import (
     AuditorEquivalence,
@@ -28,14 +28,14 @@ from symbouq.metrics import Values
 
 
 def _answer_lacking(samples: Sequence[Record]) -> str:
-    """What samples lack of which none has an answer: that all say nothing is no agreement."""
+    """What samples lack if none has an answer: silence is no agreement."""
     if any(answer_of(sample).strip() for sample in samples):
         return ""
     return f"an answer in one of its {len(samples)} samples"
 
 
 class _Agreement(Scorer):
-    """Agreement of samples, by an equivalence of answers."""
+    """Agreement of samples, by an equivalence of answers (the auditor's by default)."""
 
     family = "sampling"
     needs = frozenset({"samples"})
@@ -52,37 +52,32 @@ class _Agreement(Scorer):
 
 
 class SemanticEntropy(_Agreement):
-    """Entropy, in nats, of the meanings of the K sampled answers,
-
-    `SE = -sum over classes c of (n_c / K) * log(n_c / K)`.
+    """Entropy, in nats, of the meanings of the K sampled answers, `SE = -sum over classes c of (n_c
+    / K) * log(n_c / K)`.
 
     A class is a set of answers that entail each other; each answer joins the first class whose
-    first member means the same, as in Kuhn et al. (2023). It is the discrete estimate of
-    Farquhar et al. (2024), by counts; Kuhn et al. weigh classes by the likelihoods of their
-    answers, which samples need not have. The delivered answer is none of the K. A trace has
-    one value, which all of its claims get; none where no sample has an answer. Samples without
-    one are a class beside those that have one.
-
-    Args:
-        equivalence: Decides; the auditor by default.
+    first member means the same, as in Kuhn et al. (2023). This is the discrete estimate of Farquhar
+    et al. (2024), by counts; Kuhn et al. weigh classes by likelihoods, which samples may lack. The
+    delivered answer is not among the K. All claims of a trace share one value. Samples without an
+    answer form a class; if all lack one, there is no value.
     """
 
     name = "Semantic Entropy"
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, where no sample has one."""
+        """An answer, if no sample has one."""
         return _answer_lacking(example.samples)
 
     def values(self, example: Example) -> float:
-        """The entropy of the samples' meanings."""
+        """Entropy of the samples' meanings."""
         sizes = np.array([len(c) for c in classes(example.samples, self.equivalence)])
         shares = sizes / sizes.sum()
         return float(-(shares * np.log(shares)).sum()) + 0.0
 
 
 def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Record]]:
-    """Samples by the meaning of their answers, in the order of their first members."""
+    """Samples by the meaning of their answers, in order of first members."""
     meanings: list[list[Record]] = []
     for sample in samples:
         for members in meanings:
@@ -97,14 +92,9 @@ def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Re
 class SelfCheckGPT(_Agreement):
     """One minus the share of the K samples that support a claim.
 
-    Manakul et al. (2023) average, over samples, a score of how badly a sample supports a
-    sentence. Here support is yes or no, and what decides it has a name. Their variant by
-    entailment, the mean probability of contradiction, is the form `contradiction`. Where no
-    sample says anything there is none.
-
-    Args:
-        equivalence: Decides; the auditor by default.
-        form: Which of the two.
+    Manakul et al. (2023) average a score of how badly a sample supports a sentence. Here, support
+    is yes or no. Their variant by entailment, the mean probability of contradiction, is the form
+    `contradiction`. If no sample has a claim, there is no value.
     """
 
     name = "SelfCheckGPT"
@@ -116,18 +106,18 @@ class SelfCheckGPT(_Agreement):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with the equivalence and of the form that the resources name."""
+        """A scorer with the equivalence and the form that the resources name."""
         return cls(resources.equivalence, resources.selfcheck)
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """A claim, where no sample has one."""
+        """A claim, if no sample has one."""
         if not all(map(_is_empty, example.samples)):
             return ""
         return f"a claim in one of its {len(example.samples)} samples"
 
     def values(self, example: Example) -> Values:
-        """How badly the samples support each claim, on average."""
+        """Mean lack of support for each claim."""
         record = _delivered(example)
         against = [
             fmean(self._against(sample, record, claim) for sample in example.samples)
@@ -136,7 +126,7 @@ class SelfCheckGPT(_Agreement):
         return np.array(against, np.float64)
 
     def _against(self, sample: Record, record: Record, claim: int) -> float:
-        """How badly a sample supports a claim, from 0 to 1."""
+        """Lack of support by a sample, from 0 to 1."""
         if self.form == "contradiction":
             return self.equivalence.contradicts(sample, record, claim)
         return float(not self.equivalence.supports(sample, record, claim))
@@ -153,8 +143,8 @@ def _is_empty(sample: Record) -> bool:
 
 
 def _delivered(example: Example) -> Record:
-    """The trace with its claims one by one, whatever form its record has; those of an output that
-    is not valid, as far as it goes, are claims like any others.
+    """The trace with its claims one by one, whatever the form of its record; claims of an invalid
+    output count like any others.
     """
     if "claims" in example.record:
         return example.record
@@ -182,16 +172,11 @@ Is the possible answer:
 
 
 class PTrue(Scorer):
-    """One minus the probability that the backbone gives to "True" when it is shown its answer,
-    and the K sampled ones, and asked whether the answer is true.
+    """One minus the backbone's probability of "True" for its own answer, shown with the K samples.
 
-    The message is `PROMPT`; the reply begins with `OPENING`; the readout is
-    `P(" True") / (P(" True") + P(" False"))` of what follows. A trace has one value, which
-    all of its claims get; none where no sample has an answer, for then there are no ideas.
-
-    Args:
-        backbone: The model that wrote the trace.
-        batch: Messages asked at once.
+    The message is `PROMPT`, the reply begins with `OPENING`, and the readout is `P(" True") / (P("
+    True") + P(" False"))`. All claims of a trace share one value; without an answer among the
+    samples there is none. `batch` messages are asked at once.
     """
 
     name = "P(True)"
@@ -199,7 +184,7 @@ class PTrue(Scorer):
     needs = frozenset({"samples", "backbone"})
     banked = False
 
-    def __init__(self, backbone: Backbone | None = None, batch: int = 16) -> None:
+    def __init__(self, backbone: TransformersBackbone | None = None, batch: int = 16) -> None:
         self.backbone = backbone
         self.batch = batch
 
@@ -210,15 +195,14 @@ class PTrue(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, where no sample has one."""
+        """An answer, if no sample has one."""
         return _answer_lacking(example.samples)
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """The probability of "False", once for each claim.
+        """Probability of "False", repeated for each claim.
 
         Raises:
-            SymboUQError: If a trace has no samples, or none with an answer, or no backbone is
-                given.
+            SymboUQError: If a trace has no samples with an answer, or there is no backbone.
         """
         self.check(examples)
         if self.backbone is None:
@@ -236,7 +220,7 @@ class PTrue(Scorer):
 
 
 def p_true_message(example: Example) -> str:
-    """The user message that asks the backbone about a trace."""
+    """User message that asks the backbone about a trace."""
     scene = example.record.get("scene") or ""
     return PROMPT.format(
         scene=scene if isinstance(scene, str) else " ".join(scene),

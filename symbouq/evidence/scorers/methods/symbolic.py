@@ -1,5 +1,5 @@
-"""Scores that read the audit (appendix Symbolic Baselines): the rules' own confidence, a network on
-the audit's features, and one that joins them with the tokens.
+"""Scores from the audit (appendix Symbolic Baselines): a rule, a network on its features, and a
+network that joins them with tokens.
 """
 
 from __future__ import annotations
@@ -22,9 +22,8 @@ _CONTRADICTED = list(CLAIM_FEATURES).index("contradicted")
 
 
 class ConstraintRule(Scorer):
-    """The audit's `constraint_rule` (`symbouq.auditing.score`), in [0, 1].
-
-    It is a score of the whole trace, so every claim has the same value and all reductions agree.
+    """The audit's `constraint_rule` (`symbouq.auditing.score`), in [0, 1], the same for every
+    claim.
     """
 
     name = "Constraint-Rule"
@@ -34,12 +33,12 @@ class ConstraintRule(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, where the output was cut off."""
+        """An answer, if the output was cut off."""
         cut = example.audit is not None and example.audit["constraint_rule"] is None
         return "an answer, and its output was cut off" if cut else ""
 
     def values(self, example: Example) -> float:
-        """The audit's confidence."""
+        """Confidence of the audit."""
         assert example.audit is not None  # a need
         return float(example.audit["constraint_rule"])
 
@@ -68,9 +67,8 @@ class ConstraintOnly(Learned):
 
 
 class Constraint(Learned):
-    """Neural-Seq whose claims also have the auditor's features, encoded claim by claim and for the
-    trace, with a direct residual: a learned weight, first 1 and -1, of entailed and
-    contradicted is added to the logit.
+    """Neural-Seq with encoded features of the auditor for claims and trace, and a residual: learned
+    weights, initially 1 and -1, of entailed and contradicted are added to the logit.
     """
 
     name = "Constraint"
@@ -78,9 +76,7 @@ class Constraint(Learned):
     needs = PROBE | {"audit"}
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `claims`, encoders of both kinds of features, `joined`, `order`, `head`, and
-        `residual`.
-        """
+        """The network: `claims`, feature encoders, `joined`, `order`, `head` and `residual`."""
         import torch
         from torch import nn
 
