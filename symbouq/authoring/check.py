@@ -1,8 +1,7 @@
-"""Findings about an ontology, and how to mend them: `symbouq rules check`.
+"""Findings about an ontology, with remedies: `symbouq rules check`.
 
-Every finding has a stable code, a severity, a place and a sentence on how to mend it.
-What there is to find is in `rules/check.lp`; a check that needs the solver of the audit
-is here.
+Every finding has a stable code, a severity, a place and a remedy. `rules/check.lp` declares the
+checks; those that need the audit's solver are here.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One thing that is wrong with an ontology.
+    """A fault of an ontology.
 
     Attributes:
-        file: The file that it is in.
-        line: The line, from 1.
+        file: Its file.
+        line: Its line, from 1.
         code: Stable name of the check (`rules/check.lp`).
         severity: `error`, `warning` or `note`.
-        message: What is wrong.
-        mend: What to do about it.
+        message: The fault.
+        mend: The remedy.
     """
 
     file: str
@@ -62,10 +61,10 @@ class Finding:
 
 
 def check(folder: str | None = None) -> list[Finding]:
-    """Finds what is wrong with an ontology folder, or with the built-in ontology.
+    """Find faults of an ontology folder, or of the built-in ontology.
 
-    Of an ontology that extends the built-in one, only what is wrong in the folder's own
-    files is reported.
+    For an ontology that extends the built-in one, only faults in the folder's own files are
+    reported.
 
     Raises:
         OntologyError: If there is no such folder, or no `.lp` file in it.
@@ -80,13 +79,7 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """The findings about an ontology.
-
-    Args:
-        source: Its statements.
-        name: What it is called.
-        errors: What could not be read of it; where there is any, nothing else is looked for.
-    """
+    """Findings about the statements of an ontology; after reading errors, only those."""
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     mends: dict[_Fault, str] = {}
@@ -132,7 +125,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """The profiles that something is found in, unless it is found in all."""
+    """Profiles with a finding, unless all have it."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
     if len(names) == len(profiles):
         return ""
@@ -151,7 +144,7 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Relations of the built-in ontology that the author declares anew."""
+    """Built-in relations that the author declares anew."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -162,7 +155,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Phrases that no sentence can have: where one ends, another begins."""
+    """Phrases that no sentence can have, because a sentence ends within them."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -177,7 +170,7 @@ _ABBREVIATED = re.compile(r"\w\.\w\.\s")
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
-    """The names of the clashes that rules derive."""
+    """Names of the clashes that rules derive."""
     for rule in rules:
         for term in atoms_in([rule.head]) if rule.ast_type is ast.ASTType.Rule else ():
             if signature(term) == ("clash", 3):
@@ -186,7 +179,7 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
-    """Reasons of clashes that no rule derives."""
+    """Reasons for clashes that no rule derives."""
     built_in = _clashes(rule_statements("hulls"))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
@@ -199,7 +192,7 @@ def _without_clash(source: Source) -> Iterator[_Fault]:
 
 
 def _without_reason(source: Source) -> Iterator[_Fault]:
-    """Clashes that a rule derives and no reason/2 explains."""
+    """Clashes without a reason/2."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
         for name in _clashes([rule.statement]):
@@ -208,8 +201,8 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Predicates of the vocabulary that the author derives and uses as one does a helper,
-    without stating a fact of them.
+    """Vocabulary predicates that the author derives and uses like a helper, without stating a fact
+    of them.
     """
     stated = {
         (fact.name, len(fact.arguments))
@@ -227,8 +220,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Directions of the built-in ontology that the author lets imply something: claims of them
-    do not follow from places alone any more.
+    """Built-in directions that the author lets imply something: claims of them no longer follow
+    from places alone.
     """
     rows = source.rows
     stated = {
@@ -250,14 +243,11 @@ def _narrowed(source: Source) -> Iterator[_Fault]:
 
 
 class _Contradictions:
-    """Finder of relations whose one premise contradicts itself: what the audit's rules derive from
-    it clashes.
+    """Finder of relations that contradict themselves: the audit's rules derive a clash from one
+    premise.
 
-    Profiles have most of their relations in common: one that says the same as a consistent one of
-    another profile, under the same axioms, is not solved again.
-
-    Args:
-        source: The ontology's statements.
+    Profiles share most of their relations, so one with the same meaning and axioms as a consistent
+    one is not solved again.
     """
 
     def __init__(self, source: Source) -> None:
@@ -265,7 +255,7 @@ class _Contradictions:
         self._consistent: set[tuple[str, ...]] = set()
 
     def of(self, ontology: Ontology) -> Iterator[_Fault]:
-        """The contradictions of a profile."""
+        """Contradictions of a profile."""
         axioms = (
             ontology.encoding.closure_facts,
             ontology.encoding.rules,
@@ -303,7 +293,7 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """The first fact of the checked files that has most of some relations."""
+    """First fact of the checked files that has most of some relations."""
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))

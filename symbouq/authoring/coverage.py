@@ -1,8 +1,8 @@
-"""Rules and facts that no test fires: `symbouq rules test --coverage`.
+"""Coverage of rules and facts by tests: `symbouq rules test --coverage`.
 
-A rule fires where its body can hold in a program that a test makes. A fact fires where such a rule
-uses it or what is derived from it, or where the tests have all that it names: its relations in what
-they state or claim, its words in their texts and messages.
+A rule fires if its body can hold in a program that a test makes. A fact fires if such a rule uses
+it or a consequence of it, or if the tests have all that it names: its relations in stated or
+claimed relations, its words in texts and messages.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
-    """Runs tests and collects the rules and facts that they fire.
+    """Run tests and collect the rules and facts that they fire.
 
-    Of an ontology that extends the built-in one, the folder's own statements count.
+    For an ontology that extends the built-in one, only the folder's own statements count.
 
     Raises:
         OntologyError: If the ontology cannot be used.
@@ -115,12 +115,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
 def _is_testable(
     fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
 ) -> bool:
-    """Whether tests can have what a fact names: its words, or the relations that a rule reads.
-
-    Args:
-        fact: The fact.
-        relations: The relations of all profiles.
-        decisive: The names of predicates that rules read.
+    """Whether tests can have what a fact names: its words, or relations of some profile that a rule
+    reads.
     """
     if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
@@ -133,7 +129,7 @@ def _has_words(fact: clingo.Symbol) -> bool:
 
 
 def _names_in(trees: Iterable[ast.AST]) -> set[str]:
-    """The names of all atoms and functions in the bodies of some rules."""
+    """Names of all atoms and functions in the bodies of some rules."""
     return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
 
 
@@ -141,7 +137,7 @@ _NAME = re.compile(r"([a-z]\w*)\(")
 
 
 def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
-    """Profiles of tests to the relations that these state or claim."""
+    """Relations that tests state or claim, by profile."""
     found: dict[Ontology, set[str]] = defaultdict(set)
     for spec in specs:
         trace = spec.trace()
@@ -158,12 +154,12 @@ def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[
 
 
 class _Told(NamedTuple):
-    """What tests and their messages have.
+    """Words of tests and their messages.
 
     Attributes:
-        texts: The words of each text and message, in lower case.
-        prose: All of them, with spaces around each word.
-        options: The values of the tests' options, in lower case.
+        texts: Words of each text and message, in lower case.
+        prose: All of them, separated by spaces.
+        options: Values of the tests' options, in lower case.
     """
 
     texts: tuple[frozenset[str], ...]
@@ -171,18 +167,18 @@ class _Told(NamedTuple):
     options: frozenset[str]
 
     def has(self, fact: clingo.Symbol) -> bool:
-        """Whether they have a text of a fact; False of a fact without texts."""
+        """Whether they have a text of a fact; False for a fact without texts."""
         texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
         if fact.name == "verb" or "verb" in map(str, fact.arguments):
             return any(map(self._has_verb, texts))
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether they have a text, the first word inflected or not; the pieces of a template."""
+        """Whether they have a text, its first word possibly inflected; for a template, its pieces."""
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether one of them has the words of a verb, that in any form, with others between."""
+        """Whether a text has the words of a verb, in any form and with others between."""
         first, *rest = text.split()
         of_verb = (words for words in self.texts if words.issuperset(rest))
         return any(word[:2] == first[:2] for words in of_verb for word in words)
@@ -202,7 +198,7 @@ def _told(specs: Sequence[Spec], outcomes: Sequence[Outcome]) -> _Told:
 
 
 def _rule_files(*names: str) -> Iterator[ast.AST]:
-    """The statements with a body, or a choice, of rule files; of all that decide by default."""
+    """Statements with a body, or a choice, of rule files; by default of all that decide."""
     for statement in rule_statements(*(names or _PROGRAMS)):
         if statement.ast_type in (ast.ASTType.Rule, ast.ASTType.Minimize):
             yield statement
@@ -211,8 +207,8 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 def _observers(
     trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
 ) -> str:
-    """Rules that say which of some statements fire, and with which atoms of their bodies, of which
-    those of some predicates are left out; with `whys`, also what each head is derived from.
+    """Rules that report which statements fire, and with which body atoms except those `beside`;
+    with `whys`, also the premises of each head.
     """
     lines = []
     for tree in trees:
@@ -279,7 +275,7 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """Places of the rules that fire in the programs of the traces, and atoms of their bodies."""
+    """Rules that fire in the traces' programs, and the atoms of their bodies."""
     own = [rule.private for rule in source.rules if rule.audit]
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
@@ -303,7 +299,7 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
 def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
-    """The atoms that each table row of a profile is derived from, and the table rules that fire."""
+    """Premises of each table row of a profile, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
     observers = _observers([*_rule_files("compile"), *own], whys=True)
     control = compiling_program(source, profile, "coverage", observers)
@@ -317,7 +313,7 @@ def _provenance(
 def _leaves(
     roots: Iterable[clingo.Symbol], why: dict[clingo.Symbol, set[clingo.Symbol]]
 ) -> set[clingo.Symbol]:
-    """Everything that some atoms are derived from, themselves included."""
+    """All premises of some atoms, including themselves."""
     seen: set[clingo.Symbol] = set()
     left = list(roots)
     while left:
@@ -339,12 +335,8 @@ _NAMES = {
 def _used_rows(
     rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
-    """The table rows of a profile that its tests use.
-
-    Args:
-        rows: All its rows.
-        relations: The relations that tests of the profile state or claim.
-        used: Atoms that fired rules of the traces' programs have in their bodies.
+    """Table rows of a profile that its tests use: by the relations that they state or claim, or by
+    the body atoms `used` by fired rules.
     """
     rows = [*rows]
     known = {plain(row.arguments[0]) for row in rows if row.name == "family"}
@@ -367,7 +359,7 @@ def _used_rows(
 
 
 def _fits(entry: str, words: str) -> bool:
-    """Whether words have those of an entry, the first inflected or not, "#" for any number."""
+    """Whether words contain those of an entry, the first possibly inflected, "#" for any number."""
     first, *rest = _WORD.findall(entry.lower()) or [""]
     if f" {' '.join([first, *rest])} " in words:
         return True

@@ -1,5 +1,5 @@
-"""Verdicts that a change of the rules flips, and the part of the change that is responsible:
-`symbouq rules diff`.
+"""Verdicts that a change of the rules flips, and the responsible part of the change: `symbouq rules
+diff`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True)
 class Change:
-    """One fact or rule in which two ontologies differ.
+    """A fact or rule in which two ontologies differ.
 
     Attributes:
-        before: The statement in the old one; empty where it is new.
-        after: The statement in the new one; empty where it is gone.
-        place: Where it stands, in the new one if it is there.
+        before: The old statement; empty if it is new.
+        after: The new statement; empty if it is gone.
+        place: Its place, in the new ontology if it is there.
     """
 
     before: str
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass
 class Example:
-    """A flip with the changes that bring it about by themselves."""
+    """A flip with the changes that cause it."""
 
     flip: Flip
     because: tuple[Change, ...]
@@ -95,7 +95,7 @@ def difference(
     advance: Callable[[], None] = lambda: None,
     each: Each = nothing,
 ) -> Difference:
-    """Audits a corpus under two ontologies and collects the differences.
+    """Audit a corpus under two ontologies and collect the differences.
 
     Args:
         old: Folder of the old ontology, or `builtin`.
@@ -152,8 +152,8 @@ def differing(old: str, new: str, profile: str | None) -> Work:
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:
-    """The statements in which two ontologies differ: edited facts, what is gone, what is
-    new. A fact is edited where one argument of it differs.
+    """Statements in which two ontologies differ: edited facts, which differ in one argument, then
+    removed and new ones.
     """
     removed, added = (
         {f"{fact}.": (fact, place) for fact, place in one.facts.items() if fact not in other.facts}
@@ -178,7 +178,7 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
 
 
 def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
-    """Whether two facts of one predicate have one argument of several in which they differ."""
+    """Whether two facts of a predicate differ in exactly one of several arguments."""
     a, b = first.arguments, second.arguments
     if first.name != second.name or len(a) != len(b) or len(a) < 2:
         return False
@@ -186,9 +186,7 @@ def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
 
 
 class _Explainer:
-    """Finds the changes that bring a flip about: a minimal set of them with which the old
-    ontology gives the new verdict.
-    """
+    """Finds a minimal set of changes with which the old ontology gives the new verdict."""
 
     def __init__(
         self, old: Source, new: Source, changed: tuple[Change, ...], profile: str | None

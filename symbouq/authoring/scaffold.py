@@ -54,14 +54,11 @@ claims:
 
 
 def start(folder: str) -> list[Path]:
-    """Writes a new ontology with a test into a folder, which may exist but holds no
-    `.lp` file.
-
-    Returns:
-        The files written.
+    """Write a new ontology with a test into a folder without `.lp` files; returns the written
+    files.
 
     Raises:
-        OntologyError: If the folder holds rules already, or cannot be written.
+        OntologyError: If the folder already has rules, or cannot be written.
     """
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.rglob("*.lp"))):

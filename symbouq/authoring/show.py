@@ -16,21 +16,21 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class RelationSheet:
-    """Everything that a profile says of one relation.
+    """Everything that a profile says about a relation.
 
     Attributes:
         name: The relation.
         profile: The profile.
         family: Its family.
-        readings: Role to what it says on each axis; empty where closure decides it.
-        properties: Stated properties, `symmetric` and the like.
-        converse: What it is the other way round, where that has a name.
-        follows: What follows from it for the same pair, itself apart.
-        clashes: What cannot hold with it.
-        composes: Second relation of its family to what the two of them leave open.
-        phrases: The phrases that read as it.
-        wordings: The phrases that express it in generated text.
-        stated_in: Files that speak of it, with the lines.
+        readings: Bounds on each axis, by role; empty if closure decides it.
+        properties: Stated properties such as `symmetric`.
+        converse: Its converse, if that has a name.
+        follows: Other relations that follow for the same pair.
+        clashes: Relations that exclude it.
+        composes: Open relations after composing it with each relation of its family.
+        phrases: Phrases that read as it.
+        wordings: Phrases for it in generated text.
+        stated_in: Files that mention it, with lines.
     """
 
     name: str
@@ -51,10 +51,10 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Collects everything that a profile says of a relation.
+    """Everything that a profile says about a relation.
 
     Raises:
-        OntologyError: If the profile has no such relation.
+        OntologyError: If the profile does not have it.
     """
     ontology = library.ontology(profile)
     try:
@@ -99,7 +99,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """The row of a composition table, without cells that leave everything open."""
+    """Row of a composition table, without cells that leave everything open."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -114,7 +114,7 @@ def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
 def _readings(
     library: OntologyLibrary, ontology: Ontology, relation: str
 ) -> dict[str, tuple[str, ...]]:
-    """Role to the bounds of a relation, in words."""
+    """Bounds of a relation in words, by role."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
     for row in solved_tables(library.source, profile, library.name).rows:
@@ -137,13 +137,7 @@ def _readings(
 
 @dataclass(frozen=True)
 class Table:
-    """A composition table: what two relations in a row leave open.
-
-    Attributes:
-        family: The family of the relations.
-        members: The relations, in order.
-        cells: (first, second) to the relations that stay possible.
-    """
+    """A composition table: for (first, second), the relations of the family that stay possible."""
 
     family: str
     members: tuple[str, ...]
@@ -155,7 +149,7 @@ class Table:
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """The table as text: a header, then one row for each first relation."""
+        """The table as text: a header, then a row per first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -165,8 +159,7 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """The composition tables of a profile: of one family, or of all in which some pair of
-    relations decides something.
+    """Composition tables of a family, or of all families in which a pair decides something.
 
     Raises:
         OntologyError: If the profile has no such family.

@@ -17,11 +17,8 @@ _SECONDS = 0.3
 
 
 def edits(folder: str | None) -> Iterator[None]:
-    """One item at once, and one whenever a rule, an ontology file or a test has changed,
-    without end.
-
-    Args:
-        folder: The user's folder, if there is one; the built-in rules are looked at anyway.
+    """An item at once, and after every change of a built-in or user rule, ontology file or test,
+    endlessly.
     """
     roots = [data_folder("rules"), data_folder("ontology")]
     roots += [Path(folder)] if folder is not None else []
@@ -39,7 +36,7 @@ def edits(folder: str | None) -> Iterator[None]:
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
-    """Files to time and size; a file that goes while they are listed is left out."""
+    """Time and size of each file that still exists."""
     stamps = {}
     files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
     for file in files:

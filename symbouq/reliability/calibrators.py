@@ -45,7 +45,7 @@ _DIGITS = 12
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """Fitted map.
+    """Fitted map, whose parameters are `()`; `(1 / t,)`; `(a, b)`; or `(a, b, c)`.
 
     Attributes:
         family: Its family.
@@ -90,13 +90,7 @@ def _basis(family: Family, z: Values) -> Values:
 
 
 def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
-    """Map of a family with the least cross-entropy.
-
-    Args:
-        family: The family.
-        logits: Of the composer's probabilities, `[n]`.
-        labels: 1 right, 0 wrong.
-    """
+    """Map of a family with the least cross-entropy, for logits `[n]` and labels 0 and 1."""
     if family == "identity":
         return Calibrator(family, ())
     slopes, _ = _PARAMETERS[family]
@@ -105,12 +99,7 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
 
 
 def select(logits: Values, labels: Values) -> Calibrator:
-    """Family with the least Brier score on the traces it was fitted on.
-
-    Args:
-        logits: Of the composer's probabilities on validation, `[n]`.
-        labels: 1 right, 0 wrong.
-    """
+    """Family with the least Brier score on the validation logits `[n]` that it was fitted on."""
     fitted = [fit_family(family, logits, labels) for family in FAMILIES]
     losses = [round(float(((f(logits) - labels) ** 2).mean()), _DIGITS) for f in fitted]
     return fitted[losses.index(min(losses))]

@@ -30,7 +30,7 @@ L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
 
 @dataclass(frozen=True)
 class ConstraintOnly(Stored):
-    """Fitted classifier.
+    """Fitted classifier: a standardised logistic regression over named features.
 
     Attributes:
         features: Names of the features, in order.
@@ -58,28 +58,19 @@ class ConstraintOnly(Stored):
             raise SymboUQError(f"not {self.noun}: its parts differ in length")
 
     def __call__(self, x: Values) -> Values:
-        """Probability that each trace's answer is right.
-
-        Args:
-            x: Features, `[n, d]`.
-        """
+        """Probability that each trace's answer is right, from features `[n, d]`."""
         return sigmoid(Regression(self.mean, self.scale, self.weights, self.intercept).logits(x))
 
 
 def fit(
     names: Sequence[str], x: Values, y: Values, groups: Sequence[Hashable] | None = None
 ) -> tuple[ConstraintOnly, Values] | None:
-    """Fit the classifier, with l2 chosen by held-out cross-entropy.
-
-    Args:
-        names: Names of the features.
-        x: Validation features, `[n, d]`.
-        y: 1 right, 0 wrong.
-        groups: Traces that stay together in a fold.
+    """Fit the classifier on features `[n, d]` and labels 0 and 1, with l2 chosen by held-out
+    cross-entropy.
 
     Returns:
-        The classifier and out-of-fold probabilities of the validation traces, `[n]`. None if a
-        class is too rare for the folds, or if the probabilities rank no better than chance.
+        The classifier and out-of-fold probabilities `[n]`. None if a class is too rare for the
+        folds, or if the probabilities rank no better than chance.
     """
     fold = folds(len(y), FOLDS, groups)
     parts = [fold == number for number in range(FOLDS) if (fold == number).any()]

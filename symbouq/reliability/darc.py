@@ -203,15 +203,11 @@ class Composer(Stored):
         return contributions
 
     def adapted(self, evidence: Evidence) -> Composer:
-        """Composer for another target without labels.
+        """Composer for another target, from its unlabelled traces.
 
-        Screening, orientation, design, weights, intercept and calibrator stay the source's; only
-        mean and scale of the features come from the target. So a score that is higher or more
-        spread throughout the target does not move the probabilities. The share of right answers is
-        assumed to be the source's.
-
-        Args:
-            evidence: Unlabelled traces of the target.
+        Only mean and scale of the features come from the target; everything else stays the
+        source's. So a score that is higher or more spread throughout the target does not move the
+        probabilities. The share of right answers is assumed to be the source's.
 
         Raises:
             SymboUQError: If a score is missing, or there are no traces.
@@ -234,14 +230,7 @@ def fit(
     options: Options | None = None,
     groups: Sequence[Hashable] | None = None,
 ) -> Composer:
-    """Fit a composer to a target (Algorithm DARC).
-
-    Args:
-        evidence: Scores and profiles of validation.
-        labels: 1 right, 0 wrong.
-        options: Choices made beforehand.
-        groups: Traces that stay together in a fold, such as those of one scene; by default each is
-            alone.
+    """Fit a composer on validation labels 0 and 1 (Algorithm DARC); traces of a group share a fold.
 
     Raises:
         SymboUQError: If there are no traces or candidates, labels are not 0 or 1, or the fixed

@@ -33,16 +33,11 @@ class Decoding:
 
 
 def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
-    """Compute the decoding scores that the record's `tokens` allow.
+    """Decoding scores that the record's `tokens` allow, for the claims of its audit.
 
     Without alternatives (`top`), only Perplexity. None if a token lacks its probability, or the
-    tokens are not those of the claims. Tokens may be vocabulary pieces
+    tokens do not contain the claims. Tokens may be vocabulary pieces
     (`symbouq.evidence.signals.pieces`).
-
-    Args:
-        identity: Id of the trace.
-        record: The trace without labels.
-        audit: Its audit; the scores concern its claims.
 
     Raises:
         RecordError: If `tokens` is not a list of tokens.
@@ -97,12 +92,7 @@ def _top(alternatives: Any) -> list[float]:
 
 
 def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Tokens as plain text, if they are vocabulary pieces.
-
-    Args:
-        tokens: The tokens.
-        text: The text they come from.
-    """
+    """Tokens as plain text, if they are vocabulary pieces of a text."""
     pieces = [str(token.get("text") or "") for token in tokens]
     spelled = spelling(pieces, text)
     if spelled is None:

@@ -40,12 +40,7 @@ class Coverage:
     def of(
         cls, audits: Sequence[Mapping[str, Mapping[str, float]]], kind: CoverageKind = "paper"
     ) -> Coverage:
-        """Coverage of some audits.
-
-        Args:
-            audits: Audits with `profile` and, for `discounted`, the `discounted` profile.
-            kind: Kind of determinacy.
-        """
+        """Coverage of audits with `profile` and, for `discounted`, the `discounted` profile."""
         read = "discounted" if kind == "discounted" else "profile"
         profiles = [audit[read] for audit in audits]
         pi = np.array([profile["symbolizability"] for profile in profiles], np.float64)
@@ -59,11 +54,7 @@ class Coverage:
         return cls(pi, delta)
 
     def shuffled(self, seed: int) -> Coverage:
-        """Control with permuted applicability: same distribution, no alignment with the traces.
-
-        Args:
-            seed: Seed of the permutation.
-        """
+        """Control with permuted applicability: same distribution, no alignment with the traces."""
         order = np.random.default_rng(seed).permutation(len(self.applicability))
         return replace(self, applicability=self.applicability[order])
 
@@ -71,11 +62,8 @@ class Coverage:
 def columns(design: Design, names: Sequence[str], gated: Collection[str] = ()) -> list[str]:
     """Candidate of each column of `features`.
 
-    Args:
-        design: The design.
-        names: The m candidates that are retained.
-        gated: Candidates without a raw column: they enter through the interactions alone, so that
-            their contribution does not depend on their score where pi and delta are 0.
+    Gated candidates have no raw column. They enter through the interactions alone, so their
+    contribution does not depend on their score if pi and delta are 0.
     """
     return [name for name in names if name not in gated] + [*names] * DESIGNS.index(design)
 
@@ -87,14 +75,8 @@ def features(
     coverage: Coverage,
     gated: Collection[str] = (),
 ) -> Values:
-    """h(r) of each trace, `[n, columns]`, block by block (Eq. darc_features).
-
-    Args:
-        design: The design.
-        names: The m candidates that are retained.
-        scores: Their oriented scores, `[n, m]`.
-        coverage: The profile of the n traces.
-        gated: Candidates without a raw column.
+    """h(r) of each trace, `[n, columns]`, from oriented scores `[n, m]` of m candidates (Eq.
+    darc_features).
     """
     raw = scores[:, [n for n, name in enumerate(names) if name not in gated]]
     gates = (coverage.symbolizability, coverage.applicability)[: DESIGNS.index(design)]

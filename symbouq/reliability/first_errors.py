@@ -42,8 +42,8 @@ class Row(NamedTuple):
     Attributes:
         method: The method.
         seeds: Number of fitted scorers averaged over; 1 if nothing is fitted.
-        result: The figures; the interval is that of the first seed.
-        kept: What is kept under a guarantee, for each seed; empty without a guarantee.
+        result: The figures, with the first seed's interval.
+        kept: Claims kept under a guarantee, for each seed; empty without a guarantee.
     """
 
     method: str
@@ -56,11 +56,7 @@ def audited_error(audit: Record, verdict: str = "verdict") -> int:
     """Number of the first claim of an audit that cannot hold, from 1; 0 if there is none.
 
     That is a contradicted claim or a self-contradictory one, which the audit calls its first
-    conflict.
-
-    Args:
-        audit: The audit.
-        verdict: The verdict to use (`AUDITS`).
+    conflict. `AUDITS` lists the verdicts to use.
     """
     conflicts = verdict == "verdict"
     wrong = (

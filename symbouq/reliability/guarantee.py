@@ -1,18 +1,17 @@
 """Distribution-free control of the error among accepted traces: learn then test.
 
-A threshold is fitted on traces that the composer was not fitted on, one a scene. With probability
-1 - delta over their draw, of new traces whose reliability reaches the threshold a share of at most
-`level` is wrong, whatever the distribution and however poor the reliabilities, provided that new
-traces are drawn as these are: another model, dataset or wording is another draw.
+A threshold is fitted on traces that the composer was not fitted on, one per scene. With probability
+1 - delta over their draw, at most a share `level` of new traces whose reliability reaches the
+threshold are wrong, whatever the distribution and however poor the reliabilities. New traces must
+be drawn in the same way: another model, dataset or wording is another draw.
 
-For each threshold of a fixed sequence the hypothesis "the error among accepted traces is larger
-than `level`" is tested. Of n accepted traces k are wrong; given n, k is binomial, and
-`P(Bin(n, level) <= k)` is an exact p-value (the bound of Clopper and Pearson, inverted). The
-sequence goes from the threshold that promises the smallest p-value, if reliabilities are what they
-say, to ever lower ones, and stops where a p-value exceeds delta. Since it is fixed before the
-calibration traces are looked at, all tests together err with probability delta at most
-(Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split
-fixed-sequence testing).
+For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
+`level`" is tested. Of n accepted traces k are wrong; given n, k is binomial, and `P(Bin(n, level)
+<= k)` is an exact p-value (the inverted bound of Clopper and Pearson). The sequence starts at the
+threshold with the smallest p-value if reliabilities are correct, continues with lower ones, and
+stops when a p-value exceeds delta. It is fixed before looking at the calibration traces, so all
+tests together err with probability at most delta (Angelopoulos, Bates, Candès, Jordan and Lei 2021,
+Learn then Test, arXiv:2110.01052: split fixed-sequence testing).
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ _THRESHOLDS = 100
 
 @dataclass(frozen=True)
 class Guarantee(Stored):
-    """A threshold on the reliability, with what it promises.
+    """A threshold on the reliability, with its promise.
 
     Attributes:
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability that it is exceeded, over the draw of the calibration traces.
-        threshold: The least reliability that is accepted; None where nothing is.
-        scenes: How many calibration traces there were, one a scene.
-        accepted: How many of them reach the threshold, or the first that was tested.
+        delta: Probability of exceeding it, over the draw of the calibration traces.
+        threshold: Least accepted reliability; None if nothing is accepted.
+        scenes: Number of calibration traces, one per scene.
+        accepted: How many reach the threshold, or the first one tested.
         wrong: How many of those are wrong.
 
     Raises:
@@ -90,25 +89,23 @@ class Guarantee(Stored):
 
 
 def least_traces(level: float, delta: float) -> int:
-    """The least number of accepted traces, all right, that make a guarantee:
-    `(1 - level)^n <= delta`.
-    """
+    """Least number of accepted, all right traces for a guarantee: `(1 - level)^n <= delta`."""
     return math.ceil(math.log(delta) / math.log1p(-level) - 1e-9)
 
 
 def control(
     fitted: Values, held: Values, right: Values, level: float, delta: float = DELTA
 ) -> Guarantee:
-    """The lowest threshold that is safe.
+    """The lowest safe threshold.
 
     Args:
-        fitted: Reliabilities of the traces that the composer was fitted on, which decide the
+        fitted: Reliabilities of the traces that the composer was fitted on, which determine the
             sequence of thresholds.
-        held: Reliabilities of the calibration traces, drawn independently of each other and of
-            all that was fitted.
+        held: Reliabilities of the calibration traces, drawn independently of each other and of the
+            fit.
         right: Whether their answers are right, 1 or 0.
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability that it is exceeded.
+        delta: Probability of exceeding it.
     """
     from scipy.stats import binom
 
@@ -134,23 +131,23 @@ def control(
 def prefix_threshold(
     uncertainties: Sequence[Sequence[float]], errors: Sequence[int], level: float
 ) -> float | None:
-    """The threshold below which a trace's leading claims are kept, so that at most a share `level`
-    of new traces keep a wrong one: conformal factuality (Mohri and Hashimoto 2024,
-    arXiv:2402.10978) for claims in order.
+    """Threshold below which a trace's leading claims are kept, so that at most a share `level` of
+    new traces keep a wrong one: conformal factuality (Mohri and Hashimoto 2024, arXiv:2402.10978)
+    for claims in order.
 
-    A trace keeps its first wrong claim where all claims up to that are below the threshold. With n
-    calibration traces, the threshold is the k-th smallest of their largest uncertainties up to
-    the first wrong claim, `k = floor(level * (n + 1))`; for a new trace drawn like them, the chance
-    of keeping a wrong claim is then k / (n + 1) at most, over both draws.
+    A trace keeps its first wrong claim if all claims up to that are below the threshold. With n
+    calibration traces, the threshold is the k-th smallest of their largest uncertainties up to the
+    first wrong claim, `k = floor(level * (n + 1))`. For a new trace drawn like them, the chance of
+    keeping a wrong claim is then at most k / (n + 1), over both draws.
 
     Args:
-        uncertainties: One a claim, for each calibration trace.
-        errors: The number of the first wrong claim of each, from 1; 0 where there is none.
+        uncertainties: One per claim, for each calibration trace.
+        errors: Number of the first wrong claim of each, from 1; 0 if there is none.
         level: Largest share of new traces that keep a wrong claim.
 
     Returns:
-        The threshold, the largest float where everything may be kept; None where there are too
-        few traces to keep anything.
+        The threshold, the largest float if everything may be kept; None if there are too few traces
+        to keep anything.
     """
     least = sorted(
         max(row[:error]) if error else sys.float_info.max
@@ -161,9 +158,7 @@ def prefix_threshold(
 
 
 def kept_claims(uncertainties: Sequence[float], threshold: float | None) -> int:
-    """How many leading claims of a trace are kept: those before the first that reaches a
-    threshold of `prefix_threshold`.
-    """
+    """Number of leading claims before the first that reaches a threshold of `prefix_threshold`."""
     if threshold is None:
         return 0
     return sum(1 for _ in takewhile(lambda value: value < threshold, uncertainties))

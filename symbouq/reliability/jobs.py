@@ -1,4 +1,4 @@
-"""Workers of the composer's commands and experiments: what each does to every record."""
+"""Per-record work of the composer's commands and experiments."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def reading(
     pipeline: str | None,
     labelled: bool,
 ) -> Work:
-    """A worker that writes nothing and keeps the reading of a trace, if wanted with the fields that
-    its label depends on.
+    """A worker that writes nothing and keeps the reading of a trace, optionally with the fields
+    that determine its label.
     """
     reader = Reader(composition, profile, ontology, pipeline)
 
@@ -46,12 +46,12 @@ def reading(
 def selecting(
     model: str | None, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """A worker that writes a trace with the best of its samples and itself as its answer
-    (`symbouq.auditing.selection`), and keeps the number of that, 0 for the trace itself; the
-    answer that it had stands in `selected`.
+    """A worker that writes a trace with the best answer among its samples and its own
+    (`symbouq.auditing.selection`).
 
-    Each is scored by its text alone, which is what all of them have: by Constraint-Rule over the
-    grounded verdicts, or by a reliability model, where one is named.
+    It keeps the number of the answer, 0 for the trace's own; `selected` has the replaced answer.
+    Each answer is scored by its text: by Constraint-Rule over the grounded verdicts, or by a named
+    reliability model.
     """
     fitted = Model.load(model) if model is not None else None
     reader = fitted.reader(profile, ontology, pipeline) if fitted is not None else None
@@ -93,10 +93,10 @@ _NOT_OF_TEXT = {*ANSWER} - {*_TEXT, "claims"}
 
 
 def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
-    """The text of each sample of a trace, in the fields of a trace.
+    """Text of each sample of a trace, in the fields of a trace.
 
     Raises:
-        RecordError: If one is none.
+        RecordError: If a sample is invalid.
     """
     samples = trace.samples or []
     if not isinstance(samples, list):
@@ -124,9 +124,7 @@ def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | N
 def predicting(
     model: str, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """A worker that writes the reliability of a trace, and keeps it with whether the trace is
-    accepted.
-    """
+    """A worker that writes the reliability of a trace, and keeps it and whether it is accepted."""
     fitted = Model.load(model)
     reader = fitted.reader(profile, ontology, pipeline)
 

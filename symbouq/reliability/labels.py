@@ -66,11 +66,8 @@ def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
 def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     """Label of a trace: 1 if the delivered answer is right, otherwise 0.
 
-    Uses `correct`, or else matches the delivered answer against `answer`.
-
-    Args:
-        gold: Fields of the trace.
-        spaces: Answer spaces by dataset, for records without one.
+    Uses `correct`, or else matches the delivered answer against `answer`. `spaces` has the answer
+    spaces by dataset, for records without one.
 
     Raises:
         RecordError: If there is nothing to match with.
@@ -103,12 +100,9 @@ class Labels:
 def labelled(golds: Sequence[Gold]) -> Labels:
     """Labels of traces, checked together.
 
-    Args:
-        golds: Fields of each trace that determine its label.
-
     Raises:
-        SymboUQError: If the labels do not fit the traces: no delivered answer is in its answer
-            space, or `correct` disagrees with `answer` in most traces.
+        SymboUQError: If no delivered answer is in its answer space, or `correct` disagrees with
+            `answer` in most traces.
     """
     spaces = answer_spaces(golds)
     found: list[int | None] = []

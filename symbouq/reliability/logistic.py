@@ -17,13 +17,8 @@ from symbouq.metrics import Values
 
 
 class Regression(NamedTuple):
-    """Fitted logistic regression with its standardisation.
-
-    Attributes:
-        mean: Mean of each feature.
-        scale: Standard deviation of each feature, 1 if constant.
-        weights: One per feature.
-        intercept: The bias.
+    """Fitted logistic regression with its standardisation: mean and scale (1 if constant) of each
+    feature.
     """
 
     mean: tuple[float, ...]
@@ -38,12 +33,8 @@ class Regression(NamedTuple):
 
 
 def regress(x: Values, y: Values, l2: float) -> Regression:
-    """Regression with the least regularised cross-entropy.
-
-    Args:
-        x: Features, not standardised, `[n, d]`.
-        y: 1 right, 0 wrong, of both classes.
-        l2: Larger than 0.
+    """Regression with the least regularised cross-entropy, for raw features `[n, d]` and both
+    labels.
     """
     mean, scale = statistics(x)
     weights, intercept = fitted((x - mean) / scale, y, l2)
@@ -61,12 +52,8 @@ def statistics(x: Values) -> tuple[Values, Values]:
 
 
 def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
-    """Weights `[d]` and intercept with the least regularised cross-entropy.
-
-    Args:
-        x: Standardised features, `[n, d]`.
-        y: 1 right, 0 wrong, of both classes.
-        l2: Larger than 0.
+    """Weights `[d]` and intercept with the least regularised cross-entropy, for standardised
+    features.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -76,24 +63,12 @@ def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
 
 
 def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
-    """Logits of one fold's traces, from a fit to the others.
-
-    Args:
-        x: Features, not standardised, `[n, d]`.
-        y: 1 right, 0 wrong.
-        out: Which traces the fold holds; the others hold both classes.
-        l2: Larger than 0.
-    """
+    """Logits of one fold's traces, from a fit to the others; `out` marks the fold."""
     return regress(x[~out], y[~out], l2).logits(x[out])
 
 
 def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
-    """Fold of each trace: groups in order of appearance, dealt out in turn.
-
-    Args:
-        n: Number of traces.
-        k: Number of folds.
-        groups: Group of each trace; by default each is its own.
+    """Fold of each of n traces: groups in order of appearance, dealt out in turn.
 
     Raises:
         SymboUQError: If the number of groups differs from n.

@@ -59,11 +59,7 @@ class Candidate:
     mean: float
 
     def __call__(self, values: Values) -> float:
-        """Score of a trace.
-
-        Args:
-            values: One value per claim, or one for the trace.
-        """
+        """Score of a trace, from one value per claim or one for the trace."""
         return float(values[-1]) if self.calibrator is None else float(self.calibrator([values])[0])
 
 
@@ -101,12 +97,7 @@ class Model(Stored):
         ontology: str | os.PathLike[str] | None = None,
         pipeline: str | None = None,
     ) -> Reader:
-        """Reader of traces for this model.
-
-        Args:
-            profile: Profile that replaces the model's.
-            ontology: Folder of your ontology.
-            pipeline: English pipeline that parses open text.
+        """Reader of traces for this model; a profile replaces the model's.
 
         Raises:
             OntologyError: If the ontology or the profile is invalid.
@@ -114,11 +105,7 @@ class Model(Stored):
         return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
-        """Candidate scores of traces, and the missing scores of each trace.
-
-        Args:
-            readings: Readings of the traces by this model's `reader`.
-        """
+        """Candidate scores of traces read by this model's `reader`, and the missing scores of each."""
         names = tuple(self.candidates)
         rows, missing = [], []
         for reading in readings:
@@ -137,11 +124,7 @@ class Model(Stored):
         return Evidence(names, scores, _coverage(readings, self.coverage)), missing
 
     def predict(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-        """Output records of `symbouq predict`, in the shape of `symbouq.records.Reliability`.
-
-        Args:
-            readings: Readings of the traces by this model's `reader`.
-        """
+        """Output records of `symbouq predict` (`symbouq.records.Reliability`) for readings."""
         evidence, missing = self.evidence(readings)
         rows = zip(
             readings,
@@ -171,13 +154,10 @@ class Model(Stored):
         ]
 
     def adapted(self, readings: Sequence[Reading]) -> Model:
-        """Model for another target without labels (`Composer.adapted`).
+        """Model for another target, from its unlabelled readings (`Composer.adapted`).
 
         Calibrators and Constraint-Only stay the source's. The guarantee is dropped, because it
         needs labels.
-
-        Args:
-            readings: Unlabelled traces of the target, read by this model's `reader`.
 
         Raises:
             SymboUQError: If there are none.

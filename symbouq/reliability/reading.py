@@ -1,7 +1,7 @@
 """Readings of traces for the composer: audits, scores and features, never labels.
 
-Everything comes from what exists when a trace is judged: scene, question, answer space, text, token
-probabilities and external scores. The fields `answer` and `correct` are not read.
+Everything exists when a trace is judged: scene, question, answer space, text, token probabilities
+and external scores. The fields `answer` and `correct` are not read.
 """
 
 from __future__ import annotations
@@ -100,10 +100,9 @@ class Reader:
 
     Args:
         composition: Contexts that the constraint scores use.
-        profile: Profile for every trace; by default each trace's own, its dataset's, or the
-            default.
+        profile: Profile of every trace; default: each trace's own, its dataset's, or the default.
         ontology: Folder of your ontology, or a loaded ontology.
-        pipeline: English pipeline that parses open text; by default the first installed.
+        pipeline: English pipeline for open text; default: the first installed.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.

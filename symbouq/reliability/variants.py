@@ -1,9 +1,8 @@
 """Variants of the composer in experiments: the rows of Table ablation, and more.
 
-A variant is a set of options and a kind of coverage for the same algorithm. Rows that change the
-auditor's features (grounded context, dual-channel, possible worlds) are compositions of
-`symbouq.reliability.reading`. Single scores need no composer. The restricted oracle reads test
-labels; see `symbouq.metrics.oracle`.
+A variant is a set of options and a kind of coverage. Rows that change the auditor's features
+(grounded context, dual-channel, possible worlds) are compositions of `symbouq.reliability.reading`.
+The restricted oracle reads test labels; see `symbouq.metrics.oracle`.
 """
 
 from __future__ import annotations
@@ -48,12 +47,8 @@ class Variant:
     profile: bool = False
 
     def options(self, base: Options, names: Collection[str]) -> Options:
-        """Options of the algorithm.
-
-        Args:
-            base: Options to start from.
-            names: Candidates. Names that start with a constraint score's name, such as
-                `Constraint-Rule (grounded)`, are its variants.
+        """Options of the algorithm. Names such as `Constraint-Rule (grounded)` are variants of a
+        constraint score.
         """
         if self.profile:  # gated candidates have no column in the design of scores
             return replace(base, designs=("scores",), epsilon=0, gated=frozenset(names))
@@ -97,13 +92,7 @@ class Pool:
 
 
 def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
-    """Evidence of a split as a variant sees it.
-
-    Args:
-        variant: The variant.
-        pool: The split.
-        seed: Decides the permutation of a shuffled variant.
-    """
+    """Evidence of a split as a variant sees it; the seed permutes a shuffled variant."""
     coverage = Coverage.of(pool.audits, variant.coverage)
     if variant.shuffled:
         coverage = coverage.shuffled(seed)
@@ -122,16 +111,7 @@ def compose(
     groups: Sequence[Hashable] | None = None,
     seed: int = 2026,
 ) -> tuple[Values, Composer]:
-    """Fit a variant on validation and predict a test split.
-
-    Args:
-        name: A name of VARIANTS.
-        validation: The validation split.
-        labels: Its labels.
-        test: The test split.
-        options: Choices made beforehand; the variant takes precedence.
-        groups: Validation traces that stay together in a fold.
-        seed: Seed of the shuffled variant's permutation.
+    """Fit a variant on validation and predict a test split; the variant's options take precedence.
 
     Returns:
         The probability that each test trace's answer is right, and the fitted composer.

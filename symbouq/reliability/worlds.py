@@ -39,12 +39,8 @@ def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
 
 
 def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[float]]:
-    """Score WORLDS and WORLDS_FEATURES.
-
-    Args:
-        chosen: Labels that the trace delivers; None for none.
-        truth: The scene's answer.
-        size: Number of labels in the answer space.
+    """Score WORLDS and WORLDS_FEATURES of the delivered labels (None for none), given the scene's
+    answer and the size of the answer space.
     """
     labels = set(chosen) if chosen is not None else set()
     agrees = chosen is not None and truth.status == "answered" and labels == set(truth.answer)

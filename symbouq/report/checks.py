@@ -1,8 +1,8 @@
-"""Audits as checks of continuous integration: whether they pass, as JUnit's XML, as SARIF and as
-annotations of GitHub.
+"""Audits as checks of continuous integration: pass or fail, JUnit XML, SARIF and GitHub
+annotations.
 
-What fails a check are claims with one of some verdicts, `contradicted` unless others are named,
-and records that cannot be audited.
+A check fails on claims with certain verdicts, by default `contradicted`, and on records that cannot
+be audited.
 """
 
 from __future__ import annotations
@@ -23,13 +23,8 @@ _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 @dataclass(frozen=True)
 class Failure:
-    """A claim that fails.
-
-    Attributes:
-        index: Its number in its trace, from 1.
-        verdict: Its verdict in the context of the audit.
-        text: What it says.
-        message: Why it has that verdict.
+    """A failing claim: its number in its trace, its verdict in the audit's context, text and
+    message.
     """
 
     index: int
@@ -40,15 +35,15 @@ class Failure:
 
 @dataclass(frozen=True)
 class Case:
-    """A record that was checked.
+    """A checked record.
 
     Attributes:
         file: Its file.
-        line: Its line there.
-        name: The id of the trace; empty where it could not be read.
-        failures: The claims that fail.
-        error: Why it could not be audited; empty where it was.
-        undecided: Why none of its claims is decided; empty where one is.
+        line: Its line.
+        name: Id of the trace; empty if it could not be read.
+        failures: Failing claims.
+        error: Why it could not be audited; otherwise empty.
+        undecided: Why none of its claims is decided; otherwise empty.
     """
 
     file: str
@@ -61,14 +56,14 @@ class Case:
 
 @dataclass
 class Checks:
-    """Checks of the audits of a run.
+    """Checks of a run's audits.
 
     Attributes:
-        verdicts: The verdicts that fail a claim.
-        claims: How many claims there are.
-        failing: How many of them fail.
-        decided: How many are entailed or contradicted.
-        cases: Every record.
+        verdicts: Verdicts that fail a claim.
+        claims: Number of claims.
+        failing: Number of failing claims.
+        decided: Number of entailed or contradicted claims.
+        cases: All records.
     """
 
     verdicts: Collection[Verdict] = (Verdict.CONTRADICTED,)
@@ -78,7 +73,7 @@ class Checks:
     cases: list[Case] = field(default_factory=list)
 
     def add(self, audit: Mapping[str, Any], file: str, line: int) -> None:
-        """Checks an audit, in its dictionary form."""
+        """Check an audit, as a dictionary."""
         failures = tuple(self._failures(audit))
         claims, context = audit["claims"], audit["context"]
         decided = sum(Verdict(verdict_in(claim, context)).determinate for claim in claims)
@@ -93,7 +88,7 @@ class Checks:
         self.cases.append(Case(file, line, audit["id"], failures, undecided=reason))
 
     def add_error(self, file: str, line: int, name: str, error: str) -> None:
-        """Takes in a record that could not be audited, and why."""
+        """Add a record that could not be audited."""
         self.cases.append(Case(file, line, name, error=error))
 
     def exceed(self, share: float) -> bool:
@@ -101,8 +96,8 @@ class Checks:
         return self._share(self.failing) > share
 
     def fall_short(self, share: float | None) -> bool:
-        """Whether less than a share of the claims are decided, none where no share is given, or no
-        trace was audited.
+        """Whether less than a share of the claims are decided (no claim, if no share is given), or
+        no trace was audited.
         """
         if share is None:
             return not self.decided
@@ -110,12 +105,12 @@ class Checks:
 
     @property
     def message(self) -> str:
-        """How many claims fail, in words."""
+        """Number of failing claims, in words."""
         return self._part(self.failing, " or ".join(self.verdicts))
 
     @property
     def decided_message(self) -> str:
-        """How many claims are decided, in words."""
+        """Number of decided claims, in words."""
         return self._part(self.decided, "decided")
 
     def _part(self, count: int, kind: str) -> str:
@@ -132,7 +127,7 @@ class Checks:
 
 
 def junit(checks: Checks) -> bytes:
-    """Checks as JUnit's XML: a suite for each file, a case for each trace."""
+    """Checks as JUnit XML: a suite per file, a case per trace."""
     # Tools show a file without cases as a pass.
     everything = checks.cases or [Case("symbouq audit", 0, "traces", error="no trace was audited")]
     suites: dict[str, list[Case]] = {}
@@ -162,8 +157,8 @@ def junit(checks: Checks) -> bytes:
 
 
 def sarif(checks: Checks) -> bytes:
-    """Checks as SARIF: a result for each claim that fails, at the line of its trace, and a
-    notification for each record that could not be audited.
+    """Checks as SARIF: a result per failing claim, at the line of its trace, and a notification per
+    record that could not be audited.
     """
     results = [
         Result(
@@ -189,7 +184,7 @@ def sarif(checks: Checks) -> bytes:
 
 
 def github(checks: Checks) -> Iterator[str]:
-    """Checks as workflow commands of GitHub: one `::error` line for each claim that fails."""
+    """Checks as GitHub workflow commands: an `::error` line per failing claim."""
     for case in checks.cases:
         for failure in case.failures:
             place = _escaped(shown_path(case.file).as_posix(), _IN_PROPERTIES)
@@ -226,7 +221,7 @@ def _xml(text: str) -> str:
 
 
 def _escaped(text: str, signs: str = "%\r\n") -> str:
-    """A text of a workflow command, as GitHub's runner reads it."""
+    """Text in a workflow command, escaped for GitHub's runner."""
     for sign in signs:
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

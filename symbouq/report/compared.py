@@ -17,11 +17,7 @@ FLIPS = 2_000
 
 
 class ComparedSides:
-    """Takes what is compared, trace by trace, for a page.
-
-    Args:
-        limit: How many flips are listed.
-    """
+    """Collects comparisons, trace by trace, for a page that lists up to `limit` flips."""
 
     def __init__(self, limit: int = FLIPS) -> None:
         self._sides = (Overview(), Overview())
@@ -29,7 +25,7 @@ class ComparedSides:
         self._limit = limit
 
     def add(self, first: Point | None, second: Point | None, here: Sequence[Flip]) -> None:
-        """Takes one trace: the points of its audits, and its flips."""
+        """Add one trace: the points of its audits, and its flips."""
         for side, point in zip(self._sides, (first, second), strict=True):
             if point is not None:
                 side.add(point)
@@ -44,15 +40,8 @@ class ComparedSides:
         notes: Sequence[str] = (),
         title: str = "SymboUQ comparison",
     ) -> None:
-        """Writes the page.
-
-        Args:
-            path: Where it goes.
-            names: What the two sides are called.
-            flips: The counts.
-            changes: Statements in which two ontologies differ.
-            notes: Lines on how the two were compared.
-            title: The page's title.
+        """Write the page: names of the sides, counts, changed statements and notes on the
+        comparison.
         """
         data: dict[str, Any] = {
             "title": title,

@@ -1,4 +1,4 @@
-"""Entries of the report: from a trace and its audit, a row of the list and a sheet."""
+"""Entries of the report: a row of the list and a sheet for each trace."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Entry:
     """One trace of a report.
 
     Attributes:
-        row: What the list filters and sorts by.
-        sheet: Everything else, encoded as JSON.
-        point: What the overview counts.
-        about: What the page's head says: file, profile, ontology and context.
+        row: Data that the list filters and sorts by.
+        sheet: Everything else, as JSON.
+        point: Data for the overview.
+        about: Data for the page's head: file, profile, ontology and context.
     """
 
     row: dict[str, Any]
@@ -42,13 +42,7 @@ class Entry:
 
 
 def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entry:
-    """A trace of the report.
-
-    Args:
-        auditor: What audited the trace.
-        trace: The trace.
-        audit: Its audit, in the shape of `symbouq.records.Audit`.
-    """
+    """Entry of a trace and its audit (`symbouq.records.Audit`)."""
     ontology = auditor.parser_for(trace).ontology
     label = label_of(trace)
     point = Point.of(audit, label)
@@ -90,8 +84,8 @@ _SNIPPET = 60
 
 
 def _why(audit: Mapping[str, Any]) -> str:
-    """The beginning of the claim by which a trace is judged at a glance, and its finding: the first
-    contradicted one, else the scene's fault, else the first claim that is not entailed.
+    """Beginning and finding of the claim that matters most: the first contradicted one, else the
+    scene's fault, else the first claim that is not entailed.
     """
     claims = audit["claims"]
     wrong = [claim for claim in claims if claim["verdict"] == "contradicted"]
@@ -105,8 +99,8 @@ def _why(audit: Mapping[str, Any]) -> str:
 
 
 def label_of(trace: Trace) -> bool | None:
-    """Whether a trace's answer is right: by `correct`, else whether the delivered
-    answer matches `answer` among the labels of `answer_space`; None where neither is there.
+    """Whether a trace's answer is right, by `correct` or by matching `answer` in `answer_space`;
+    None if unknown.
     """
     if isinstance(trace.correct, bool) or trace.correct in (0, 1):
         return bool(trace.correct)
@@ -119,16 +113,12 @@ def label_of(trace: Trace) -> bool | None:
 
 
 def shown_verdict(claim: Mapping[str, Any], field: str = "verdict") -> str:
-    """A claim's verdict, or `grounded_verdict`, or `unread` where no relation was read in it."""
+    """A claim's verdict (or `grounded_verdict`), or `unread` if no relation was read in it."""
     return str(claim[field]) if claim["relations"] else UNREAD
 
 
 def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """A text cut at the ends of the words that were read as relations.
-
-    Args:
-        text: A sentence or claim.
-        relations: What was read in it; a `span` outside of the text marks nothing.
+    """Text cut at the ends of the words read as relations; spans outside of the text mark nothing.
 
     Returns:
         Pieces that add up to the text, each with the numbers of its relations, from 0.
@@ -190,7 +180,7 @@ _CLAIM = (
 def _sentences(
     ontology: Ontology, relations: Sequence[Mapping[str, Any]], texts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """The scene's premises: their texts, where there are any, and what was read in them."""
+    """Premises of the scene: texts, if any, and the relations read in them."""
     read: dict[int, list[Mapping[str, Any]]] = {}
     for number, relation in enumerate(relations, start=1):
         read.setdefault(relation["sentence"] or number, []).append(relation)
@@ -204,7 +194,7 @@ def _sentences(
 
 
 def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
-    """A relation with the words for it, and how sure the parser was where it was not."""
+    """A relation in words, with the parser's confidence if below 1."""
     name = relation["relation"]
     words = ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0]
     worded = {

@@ -1,4 +1,4 @@
-"""Writes audits, as they come, into one page."""
+"""Writing audits into one page as they come."""
 
 from __future__ import annotations
 
@@ -21,20 +21,14 @@ BATCH = 50
 
 
 class Report:
-    """A report that is being made: a context manager that writes the page at its end.
+    """A report in the making: a context manager that writes the page at its end.
 
-    Sheets wait in a temporary file, so that memory holds a row a trace (about 1 kB), for
-    `LIMIT` of them, and beyond that a score and a label. The page is written when the block
-    ends, also by the interrupt key, and then shows what was finished; after an error there
-    is none, or the one that was there before.
-
-    Args:
-        path: Where the page goes.
-        title: Its title.
-        limit: How many traces it lists.
+    Sheets wait in a temporary file, so memory holds about 1 kB per listed trace, and beyond `limit`
+    a score and a label. An interrupted run writes its finished traces; after an error, the previous
+    page stays.
 
     Raises:
-        OSError: If the page cannot be written, at the start already.
+        OSError: On entry, if the page cannot be written.
     """
 
     def __init__(
@@ -63,7 +57,7 @@ class Report:
             self._page.discard()
 
     def add(self, entry: Entry) -> None:
-        """Takes one trace."""
+        """Add one trace."""
         self._overall.add(entry.point)
         for name, value in entry.about.items():
             if value is not None:

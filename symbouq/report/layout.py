@@ -1,9 +1,8 @@
-"""The picture of a trace: one layout of its scene, and where each claim would have the things that
-it speaks of.
+"""The picture of a trace: one layout of its scene, and the places that claims give to their things.
 
-A scene mostly leaves many layouts open. The coordinates are one of them, the first that
-clingo-dl finds; what the scene says of two things is the cells around the one in which the
-other can be: before it, level with it or beyond it on each of the two axes of a picture.
+A scene mostly leaves many layouts open; the coordinates are the first that clingo-dl finds. For two
+things, the scene determines the cells around one in which the other can be: before it, level with
+it or beyond it on each of the two axes.
 """
 
 from __future__ import annotations
@@ -30,22 +29,16 @@ CELLS = tuple((x, y) for y in (1, 0, -1) for x in (-1, 0, 1))
 
 
 def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
-    """Lays out an audited trace for drawing.
-
-    Args:
-        ontology: The tables of the audit's profile.
-        audit: The audit, in the shape of `symbouq.records.Audit`.
+    """Lay out an audited trace (`symbouq.records.Audit`) for drawing.
 
     Returns:
-        `things`, each with its `name`, its ends on the axes (`x`, `y`: `[low, high]`, None
-        where nothing is said), its coordinates on `other` axes as text, and the thing that it
-        lies `in` (an index, or None); `groups` of things, by index, that the scene ties
-        together; whether things have an
-        `extent`; and `regions`: for each claim and each of its relations None, or the
-        `subject` and `object` (indices into `things`, None for what the scene does not
-        name) with the cells around the object that are `claimed` and, by the scene alone,
-        `possible`: nine characters, 1 or 0, in the order of `CELLS`. No things where the
-        scene contradicts itself, or a time limit is reached.
+        `things`, each with its `name`, its ends on the axes (`x`, `y`: `[low, high]` or None), its
+        coordinates on `other` axes as text, and the index of the thing that it lies `in` or None;
+        `groups` of connected things, by index; whether things have an `extent`; and `regions`: for
+        each relation of each claim None, or the indices of `subject` and `object` (None for things
+        that the scene does not name) and the cells around the object that are `claimed` and, by the
+        scene, `possible`: nine characters, 1 or 0, in the order of `CELLS`. There are no things if
+        the scene contradicts itself, or a time limit is reached.
     """
     try:
         return _picture(ontology, audit)
@@ -54,7 +47,7 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statement(relation: Mapping[str, Any]) -> Statement:
-    """A relation of an audit without what a picture does not show."""
+    """A relation of an audit, reduced to what a picture shows."""
     ends = relation["subject"], relation["relation"], relation["object"]
     return Statement(*ends, offset=offset_of(relation), unit=relation.get("unit") or "")
 
@@ -114,7 +107,7 @@ def _scene(
     relations: Sequence[Mapping[str, Any]],
     triple: Callable[[Mapping[str, Any]], Triple],
 ) -> list[Triple]:
-    """The scene's relations over slots, without those that a later one replaces."""
+    """Relations of the scene over slots, without those that a later one replaces."""
     premises = [
         (relation["sentence"] or number, [triple(relation)])
         for number, relation in enumerate(relations, start=1)
@@ -130,7 +123,7 @@ def _scene(
 def _coordinates(
     ontology: Ontology, scene: Iterable[Triple], places: Mapping[tuple[int, int], int], slot: int
 ) -> dict[str, Any]:
-    """The ends of a thing on the axes of the picture, and its coordinates on others as text."""
+    """Ends of a thing on the picture's axes, and its coordinates on others as text."""
     stated = {
         axis
         for u, r, v in scene
@@ -153,12 +146,12 @@ def _coordinates(
 
 
 def _spanning(ontology: Ontology, scene: Iterable[Triple]) -> set[int]:
-    """What only stands for "B and C", between which a thing lies: it is not drawn."""
+    """Slots that stand for "B and C", between which a thing lies; they are not drawn."""
     return {u for u, r, _ in scene if r in ontology.lexicon.grouped.values()}
 
 
 def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
-    """For each thing that lies within others the innermost of these."""
+    """Innermost container of each contained thing."""
     wholes: dict[int, set[int]] = {}
     unseen = _spanning(ontology, scene)
     for u, r, v in scene:
@@ -186,9 +179,7 @@ def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
 
 
 def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[list[int]]:
-    """The things, grouped by what ties their places together; among those without a place,
-    any relation does.
-    """
+    """Things grouped by connected places; things without a place, by any relation."""
     tied = [
         (u, v)
         for u, r, v in scene
@@ -209,8 +200,8 @@ def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[lis
 
 
 class _Signs:
-    """An ontology with one reading more for each sign on each axis of a picture: the subject
-    before the object, level with it (for things with an extent: overlapping it), beyond it.
+    """An ontology with an extra reading for each sign on each axis of a picture: the subject before
+    the object, level with it (with an extent: overlapping it), or beyond it.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -242,7 +233,7 @@ class _Signs:
         )
 
     def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:
-        """The readings that put a thing into a cell around another one."""
+        """Readings that put a thing into a cell around another."""
         wanted = zip(AXES, cell, strict=True)
         return [(self.readings[key], u, v) for key in wanted if key in self.readings]
 
@@ -253,7 +244,7 @@ def _signs(ontology: Ontology) -> _Signs:
 
 
 def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int) -> str:
-    """The cells around a thing in which a context lets another one be."""
+    """Cells around a thing in which a context lets another one be."""
     return "".join(
         "1" if solver.feasible([*context, *signs.atoms(cell, u, v)]) else "0" for cell in CELLS
     )
@@ -261,7 +252,7 @@ def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, 
 
 @lru_cache(maxsize=4096)
 def _claimed(ontology: Ontology, relation: str) -> str | None:
-    """The cells in which a claimed relation puts its subject; None where it leaves all open."""
+    """Cells in which a claimed relation puts its subject; None if all stay open."""
     signs = _signs(ontology)
     if not signs.readings:
         return None
@@ -274,7 +265,7 @@ def _claimed(ontology: Ontology, relation: str) -> str | None:
 def _region(
     ontology: Ontology, triple: Triple, possible: Mapping[tuple[int, int], str], count: int
 ) -> dict[str, Any] | None:
-    """The cells of a claimed relation, of whose things the scene names the first `count`."""
+    """Cells of a claimed relation; the scene names the first `count` things."""
     u, r, v = triple
     if (u, v) not in possible or (claimed := _claimed(ontology, r)) is None:
         return None

@@ -1,8 +1,8 @@
-"""The page itself: template, style and script in one file that needs nothing else.
+"""The page: template, style and scripts in one self-contained file.
 
-Whatever comes from traces goes into the page as JSON in blocks that a browser does not run,
-with no `<` in it, and the script shows it as text only. The page's policy (CSP) admits the
-one script and the one style sheet by their hashes, and no connection at all.
+Data from traces are JSON in blocks that a browser does not run, without `<`, and the script shows
+them as text only. The page's policy (CSP) admits the one script and the one style sheet by their
+hashes, and no connection.
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ _ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
 def page(
     title: str, kind: str, data: Any, sheets: Iterable[Iterable[bytes]] = ()
 ) -> Iterator[bytes]:
-    """The pieces of a page, to be written one after the other.
+    """Pieces of a page, to be written in order.
 
-    Args:
-        title: Its title.
-        kind: Which script shows the data: `audit` or `compare`.
-        data: What the script needs at once, as JSON types.
-        sheets: Batches of JSON objects, each encoded, that it reads when they are needed.
+    `kind` names the script. `data` is read at once; `sheets`, batches of encoded JSON objects, are
+    read when needed.
     """
     style = _asset("style.css")
     script = _asset("common.js") + _asset(f"{kind}.js")
@@ -53,7 +50,7 @@ def page(
 
 
 def json_block(encoded: bytes) -> bytes:
-    """JSON in which nothing can end the block that it stands in, or begin another."""
+    """JSON that can neither end its block nor begin another."""
     for character, escaped in _ESCAPES:
         encoded = encoded.replace(character, escaped)
     return encoded

@@ -1,4 +1,4 @@
-"""The generated tokens of each claim, by the characters that both cover."""
+"""Generated tokens of each claim, by common characters."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
 
 
 def claim_extents(response: str, claims: Sequence[str], structured: bool) -> list[Extent]:
-    """The characters of a response that each claim consists of; `(0, 0)` for an empty one.
+    """Characters of a response that make up each claim, the conclusion last; `(0, 0)` for an empty
+    claim.
 
-    The claims of a structured response are its strings, without quotes, with their escapes.
-    Those of a free-form response are looked for in order, the conclusion after the steps or,
-    where it comes before some of them, at its last place outside of them.
-
-    Args:
-        response: The response.
-        claims: The texts of its claims; the last one is the conclusion.
-        structured: Whether the response is a JSON object with `reasoning` and `conclusion`.
+    Claims of a structured response (a JSON object) are its strings without quotes, with their
+    escapes. Those of a free-form response are searched for in order; a conclusion that comes before
+    some steps is taken at its last place outside of them.
 
     Raises:
         RecordError: If a claim is not in the response.
@@ -32,13 +28,9 @@ def claim_extents(response: str, claims: Sequence[str], structured: bool) -> lis
 
 
 def token_spans(tokens: Sequence[Extent], claims: Sequence[Extent]) -> list[Span]:
-    """The tokens that cover characters of each claim; `(0, 0)` where there are none.
+    """Tokens that cover characters of each claim; `(0, 0)` if there are none.
 
     A token that also covers characters around a claim belongs to it.
-
-    Args:
-        tokens: The characters that each token covers.
-        claims: The characters of each claim.
     """
     spans: list[Span] = []
     for start, end in claims:

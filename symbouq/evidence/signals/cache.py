@@ -1,13 +1,13 @@
-"""Signals on disk: a folder of shards that is written once and read by every scorer.
+"""Signals on disk: a folder of shards, written once and read by every scorer.
 
-    signals.json             what made it
-    index.parquet            one row a trace: where its tokens and its claims are
+    signals.json             its settings
+    index.parquet            a row per trace: places of its tokens and claims
     shard-00000.safetensors  hidden [N, d] float16, top [N, 4] float32, descending,
-                             lookback [N, h] float16 and logprobs [N] float32, the tokens
-                             of the shard's traces one after the other
+                             lookback [N, h] float16 and logprobs [N] float32:
+                             the tokens of the shard's traces in sequence
 
-Shard k has the k-th part of the traces file. Each is whole before it gets its name and
-says in its own metadata what is in it, so a stopped run keeps what it finished.
+Shard k has the k-th part of the traces file. It gets its name once complete, and its metadata
+describe its content, so an interrupted run keeps finished shards.
 """
 
 from __future__ import annotations
@@ -46,19 +46,19 @@ _SHOWN = 5
 
 @dataclass(frozen=True)
 class Configuration:
-    """The settings that decide the content of a cache; two that differ never share a folder.
+    """Settings that determine the content of a cache; different settings never share a folder.
 
     Attributes:
         model: Name of the model.
         model_hash: SHA-256 of its files.
-        layers: Its layers with attention.
-        heads: Attention heads of a layer.
-        width: Width of its final hidden state.
+        layers: Layers with attention.
+        heads: Attention heads per layer.
+        width: Width of the final hidden state.
         lookback: `heads`, or `pooled` over the heads of a layer.
-        dtype: Numbers that the model computes with.
-        chat_template: SHA-256 of the template that makes prompts.
+        dtype: Number format of the model.
+        chat_template: SHA-256 of the chat template.
         traces: SHA-256 of the traces file.
-        shard: Traces of a shard.
+        shard: Traces per shard.
         version: Version of the layout.
     """
 
@@ -77,16 +77,16 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Entry:
-    """The place of a trace's signals in the cache.
+    """Place of a trace's signals in the cache.
 
     Attributes:
-        id: The trace's id.
+        id: Id of the trace.
         shard: Number of the shard.
-        start: Its first token there.
-        stop: The one after its last.
-        spans: The tokens of each claim, counted from `start`.
-        status: What became of the generation.
-        digest: The first 16 hexadecimal digits of a SHA-256 of its generated tokens.
+        start: First token in the shard.
+        stop: One past the last token.
+        spans: Tokens of each claim, counted from `start`.
+        status: Status of the generation.
+        digest: First 16 hexadecimal digits of the SHA-256 of its generated tokens.
     """
 
     id: str
@@ -99,12 +99,12 @@ class Entry:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """An entry as the index or a shard has it."""
+        """Entry of a row of the index or a shard."""
         return cls(**{**row, "spans": [(start, stop) for start, stop in row["spans"]]})
 
 
 def need_packages() -> None:
-    """Makes sure that shards and index can be read and written.
+    """Make sure that shards and index can be read and written.
 
     Raises:
         SymboUQError: If a package is missing.
@@ -115,10 +115,10 @@ def need_packages() -> None:
 
 
 def read_configuration(folder: Path) -> dict[str, Any]:
-    """The configuration that a cache was made with.
+    """Configuration of a cache.
 
     Raises:
-        SymboUQError: If the folder is no cache.
+        SymboUQError: If the folder is not a cache.
     """
     try:
         configuration = json.loads((folder / CONFIGURATION).read_bytes())
@@ -132,36 +132,32 @@ def read_configuration(folder: Path) -> dict[str, Any]:
 
 
 def shard_name(number: int) -> str:
-    """The file name of a shard."""
+    """File name of a shard."""
     return f"shard-{number:05}.safetensors"
 
 
 def digest(value: Any) -> str:
-    """SHA-256 of a JSON value, as hexadecimal digits."""
+    """Hexadecimal SHA-256 of a JSON value."""
     return hashlib.sha256(json.dumps(value).encode()).hexdigest()
 
 
 def tokens_digest(ids: Sequence[int]) -> str:
-    """The first 16 hexadecimal digits of a SHA-256 of generated tokens."""
+    """First 16 hexadecimal digits of the SHA-256 of generated tokens."""
     return digest(list(ids))[:16]
 
 
 class SignalsCache:
-    """The signals in a cache folder, by trace.
+    """Signals in a cache folder, by trace.
 
-    Args:
-        folder: Its folder.
-        mapped: Whether arrays are views of the files, with the numbers that stand there (float16
-            for hidden states and lookback ratios), in place of copies in float32: what is not
-            looked at takes no memory.
+    If `mapped`, arrays are views of the files in stored precision (float16 for hidden states and
+    lookback ratios), which take no memory until they are read; otherwise float32 copies.
 
     Attributes:
-        configuration: The fields of the `Configuration` that it was made with.
-        entries: The place of each trace, by id and in the order of the traces file.
+        configuration: Fields of its `Configuration`.
+        entries: Place of each trace, by id, in the order of the traces file.
 
     Raises:
-        SymboUQError: If the folder is no cache, or was left without any finished shard, or
-            a package is missing.
+        SymboUQError: If the folder is not a cache, has no finished shard, or a package is missing.
     """
 
     def __init__(self, folder: str | os.PathLike[str], mapped: bool = False) -> None:
@@ -189,7 +185,7 @@ class SignalsCache:
         self._shard = lru_cache(maxsize=4)(self._opened)
 
     def signals(self, identity: str) -> Signals:
-        """The signals of a trace.
+        """Signals of a trace.
 
         Raises:
             SymboUQError: If the trace is not in the cache, or its shard cannot be read.
@@ -210,7 +206,7 @@ class SignalsCache:
         )
 
     def _opened(self, number: int) -> dict[str, Any]:
-        """The arrays of a shard, mapped into memory."""
+        """Memory-mapped arrays of a shard."""
         import numpy as np
         from safetensors import SafetensorError, safe_open
 
@@ -242,15 +238,9 @@ class SignalsCache:
 
 
 def _view(file: Path, kind: Any, shape: Sequence[int], start: int, offsets: Sequence[int]) -> Any:
-    """An array of a file of safetensors, mapped into memory; where it has no numbers, an empty one,
-    which cannot be mapped.
+    """Memory-mapped array of a safetensors file; an empty one cannot be mapped.
 
-    Args:
-        file: The file.
-        kind: The type of the numbers.
-        shape: Its shape.
-        start: Where the data of the file begin.
-        offsets: Where its own begin and end from there.
+    `start` is where the file's data begin, and `offsets` are those of the array from there.
     """
     import numpy as np
 
@@ -266,20 +256,14 @@ def examples(
     *,
     light: bool = False,
 ) -> Iterator[Example]:
-    """Traces with all that a scorer may read, joined by id, in the order of the traces file.
+    """Traces with all inputs of scorers, joined by id, in the order of the traces file.
 
-    Cache and audits may have more traces than the file. Audits in the order of the file
-    are read beside it and not kept.
-
-    Args:
-        traces: The traces file.
-        cache: The signals cache; without one examples have no signals.
-        audits: The audits; without them examples have no audit.
-        light: Leave the signals out, once it is sure that they are there.
+    Cache and audits may have more traces; audits in the same order are streamed. With `light`, the
+    signals are only checked, not read.
 
     Raises:
-        SymboUQError: If a trace has no signals or no audit, or they are of another trace
-            than the one with its id; the ids are named.
+        SymboUQError: If traces lack signals or an audit (names them), or these belong to another
+            response.
     """
     stored = cache if isinstance(cache, SignalsCache) or cache is None else SignalsCache(cache)
     by_id = ById(audits, "audits") if audits is not None else None
@@ -307,7 +291,7 @@ def _agree(
     audit: Record | None,
     cache: SignalsCache | None,
 ) -> None:
-    """Makes sure that signals and audit are those of a trace and of its claims.
+    """Make sure that signals and audit belong to a trace and its claims.
 
     Raises:
         SymboUQError: If they are not.

@@ -1,4 +1,4 @@
-"""One trace with everything that a scorer may read."""
+"""One trace with all inputs of scorers."""
 
 from __future__ import annotations
 
@@ -24,11 +24,10 @@ class TokenSignals:
     Attributes:
         logprobs: Log-probability of the token, `[T]`.
         top: The four largest probabilities, descending, `[T, 4]`.
-        hidden: Final hidden state from which the token was predicted: what the language
-            model head reads, after the last norm, `[T, d]`.
-        lookback: Attention to the prompt over attention to prompt and generated text,
-            `[T, layers * heads]`, a layer's heads side by side, or `[T, layers]` where they
-            are pooled.
+        hidden: Final hidden state that predicted the token: input of the language model head, after
+            the last norm, `[T, d]`.
+        lookback: Attention to the prompt over attention to prompt and generated text, `[T, layers *
+            heads]`, or `[T, layers]` if pooled.
     """
 
     logprobs: Floats
@@ -39,26 +38,22 @@ class TokenSignals:
 
 @dataclass(frozen=True)
 class Signals(TokenSignals):
-    """The signals of a trace, aligned with its claims.
-
-    Attributes:
-        spans: Tokens of each claim; the last one is the conclusion.
-    """
+    """Signals of a trace, with the tokens of each claim, the conclusion last."""
 
     spans: Sequence[Span]
 
 
 @dataclass(frozen=True)
 class Example:
-    """One trace with everything that a scorer may read; what is missing is None or empty.
+    """One trace with all inputs of scorers; missing ones are None or empty.
 
     Attributes:
-        id: The trace's id.
-        record: The trace as it was written, labels taken out.
-        claims: The texts of its K claims; the last one is the conclusion.
-        signals: The cached signals of the model that wrote it.
-        audit: Its audit record, which holds 23 features a claim and 16 of the trace.
-        samples: Further answers to the same question, each as a trace record.
+        id: Id of the trace.
+        record: The trace without labels.
+        claims: Texts of its K claims, the conclusion last.
+        signals: Cached signals of the model that wrote it.
+        audit: Its audit, with 23 features per claim and 16 of the trace.
+        samples: Further answers to the question, as trace records.
     """
 
     id: str

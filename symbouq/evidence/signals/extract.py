@@ -22,16 +22,15 @@ from symbouq.records.generated import Record
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings with which signals are extracted.
+    """Settings of extraction.
 
     Attributes:
-        lookback: Whether lookback ratios are kept for each head or pooled over a layer's.
-        tokens: Tokens of a batch, padding included; peak memory grows with it.
-        shard: Traces of a shard.
-        device: `cpu`, `cuda`, `cuda:1`; None for the GPU where there is one.
-        dtype: `float32`, `bfloat16` or `float16`; None for float32 on a CPU and the
-            model's own on a GPU.
-        chat_template: File with a Jinja chat template, where generation was given one.
+        lookback: Lookback ratios per head, or pooled over a layer.
+        tokens: Tokens per batch, including padding; peak memory grows with it.
+        shard: Traces per shard.
+        device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
+        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
+        chat_template: File with the Jinja template that generation used, if not the model's own.
     """
 
     lookback: Lookback = "heads"
@@ -43,11 +42,7 @@ class Extraction:
 
 
 class Extractor:
-    """A model that signals are taken from.
-
-    Args:
-        model: The folder, or hub id, of the model that generated the traces.
-        options: How.
+    """Extracts signals with the model that generated the traces, given as a folder or hub id.
 
     Raises:
         SymboUQError: If a package is missing, or the model cannot be used.
@@ -76,14 +71,10 @@ class Extractor:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """Writes the signals cache of a traces file, or completes one.
+        """Write or complete the signals cache of a file by `symbouq generate`.
 
-        Args:
-            traces: Traces that `symbouq generate` wrote.
-            folder: The cache's folder.
-            audits: Audits of the traces, for the claims of free-form responses and of outputs
-                that are not valid.
-            advance: Is told how many more traces are done.
+        Audits supply the claims of free-form and invalid responses; `advance` receives numbers of
+        finished traces.
 
         Raises:
             SymboUQError: If the cache cannot be written; finished shards stay.
@@ -108,11 +99,7 @@ class Extractor:
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:
-    """The tokens of a trace's prompt, made again as for generation.
-
-    Args:
-        chat: The model's chat template.
-        record: The trace.
+    """Tokens of a trace's prompt, rebuilt as for generation.
 
     Raises:
         SymboUQError: If it was generated with another chat template.

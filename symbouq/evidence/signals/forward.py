@@ -1,11 +1,10 @@
-"""The signals of a backbone at each token of a trace: one teacher-forced pass.
+"""Signals of a backbone at each token of a trace: one teacher-forced pass.
 
-The prompt and the generated tokens go through the model once, in eager attention. What is
-kept of a layer's attention is reduced while the layer runs, so no more than one layer's
-weights are in memory at a time.
+Prompt and generated tokens pass through the model once, with eager attention. Attention is reduced
+layer by layer, so only one layer's weights are in memory at a time.
 
-A token at place p of the sequence is predicted from place p - 1. Hidden state, logits and
-attention are all taken there, so the first generated token has those of the prompt's last.
+A token at place p is predicted from place p - 1. Hidden state, logits and attention are taken
+there, so those of the first generated token come from the prompt's last place.
 """
 
 from __future__ import annotations
@@ -34,12 +33,12 @@ TOKENS = 4096
 
 
 class Forced(NamedTuple):
-    """A sequence to be passed through a model.
+    """A sequence to pass through a model.
 
     Attributes:
         prompt: The P tokens of the prompt, at least one.
         generated: The T generated tokens.
-        id: The trace's id, for messages.
+        id: Id of the trace, for messages.
     """
 
     prompt: Sequence[int]
@@ -48,9 +47,9 @@ class Forced(NamedTuple):
 
 
 class ForcedPass:
-    """Computes the signals of traces by teacher-forced passes through one model.
+    """Signals of traces by teacher-forced passes through one model.
 
-    Probabilities are the model's own: no grammar masks them, no temperature changes them.
+    Probabilities are the model's own, without grammar mask or temperature.
 
     The lookback ratio of head h of layer l at generated token t = 1, 2, ... is
 
@@ -58,24 +57,22 @@ class ForcedPass:
         A(new)    = mean of a[j] over the t - 1 places j of the tokens generated before t
         lookback  = A(prompt) / (A(prompt) + A(new))
 
-    where a are the head's attention weights at the place that predicts token t. Nothing
-    was generated before the first token: there A(new) = 0 and the ratio is 1.
+    where a are the head's attention weights at the place that predicts token t. At the first token,
+    A(new) = 0 and the ratio is 1.
 
     Args:
-        model: A causal language model of transformers, loaded with
-            `attn_implementation="eager"`.
-        lookback: Whether heads are kept apart.
-        tokens: Tokens of a batch, padding included; halved whenever memory runs out.
+        model: Causal language model of transformers, loaded with `attn_implementation="eager"`.
+        lookback: Ratios per head, or pooled.
+        tokens: Tokens per batch, including padding; halved when memory runs out.
 
     Attributes:
         layers: Layers with attention.
-        heads: Attention heads of a layer.
+        heads: Attention heads per layer.
         width: Width of the final hidden state.
-        lookbacks: Lookback ratios of a token.
+        lookbacks: Lookback ratios per token.
 
     Raises:
-        SymboUQError: If the model's layers have no `self_attn`, as a model without
-            attention has none.
+        SymboUQError: If the model's layers have no `self_attn`.
     """
 
     def __init__(self, model: Any, lookback: Lookback = "heads", tokens: int = TOKENS) -> None:
@@ -98,10 +95,10 @@ class ForcedPass:
         self.lookbacks = self.layers * (self.heads if lookback == "heads" else 1)
 
     def signals(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
-        """The signals of some sequences, in their order.
+        """Signals of some sequences, in order.
 
-        Sequences of similar length go together, in batches of at most `tokens` tokens. If
-        one does not fit into memory, it is run again in halves, and later ones are as small.
+        Sequences of similar length are batched, with at most `tokens` tokens. If a batch does not
+        fit into memory, it and later ones are halved.
 
         Raises:
             SymboUQError: If a single sequence does not fit, or attention is not eager.
@@ -169,8 +166,8 @@ class ForcedPass:
     def _watched(
         self, sequences: Sequence[Forced]
     ) -> Iterator[tuple[list[list[torch.Tensor]], list[torch.Tensor]]]:
-        """Hooks that collect, while a batch runs, each row's lookback ratios `[T, heads]`, layer by
-        layer, and the input of the language model head.
+        """Hooks that collect, during a batch, each row's lookback ratios `[T, heads]` by layer, and
+        the input of the language model head.
         """
         lookbacks: list[list[torch.Tensor]] = [[] for _ in sequences]
         hidden: list[torch.Tensor] = []
@@ -206,7 +203,7 @@ def _row(
     hidden: torch.Tensor,
     lookbacks: list[torch.Tensor],
 ) -> TokenSignals:
-    """The signals of one row of a batch, whose logits begin at place `first`."""
+    """Signals of one row of a batch whose logits begin at place `first`."""
     import torch
 
     start = len(sequence.prompt) - 1 - first
@@ -222,7 +219,7 @@ def _row(
 
 
 def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
-    """The lookback ratios `[T, heads]` of one row's attention weights `[heads, Q, K]`."""
+    """Lookback ratios `[T, heads]` of one row's attention weights `[heads, Q, K]`."""
     import torch
 
     prompt, new = len(sequence.prompt), len(sequence.generated)

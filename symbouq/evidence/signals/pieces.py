@@ -1,7 +1,7 @@
-"""The texts of tokens that a file gives as pieces of a tokenizer's vocabulary.
+"""Texts of tokens that a file gives as vocabulary pieces.
 
-Two spellings are known: bytes as characters of their own (GPT-2 and its kin: "Ġis" is " is"), and
-SentencePiece's ("▁is" is " is", "<0x0A>" is a byte). Both can be read back without the tokenizer.
+Two spellings are decoded without the tokenizer: GPT-2's bytes as characters ("Ġis" is " is"), and
+SentencePiece's ("▁is" is " is", "<0x0A>" is a byte).
 """
 
 from __future__ import annotations
@@ -26,12 +26,7 @@ Spelling = Callable[[str], bytes]
 
 
 def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
-    """The spelling of pieces; None where they are text already, or of neither spelling.
-
-    Args:
-        pieces: The pieces, in order.
-        text: The text that they are pieces of, or parts of it.
-    """
+    """Spelling of pieces of a text; None if they are plain text, or of neither spelling."""
     whole = "".join(pieces)
     if _SPACE in whole and _SPACE not in text:
         return _sentence_piece
@@ -42,12 +37,9 @@ def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
 
 
 def texts_of(pieces: Sequence[str], spelled: Spelling) -> list[str]:
-    """The text that each piece adds. One that ends within a character adds nothing of it, the one
-    that completes it adds it whole; bytes that are no character are replaced.
+    """Text that each piece adds.
 
-    Args:
-        pieces: The pieces, in order.
-        spelled: Their spelling.
+    The piece that completes a character adds it; bytes that form none are replaced.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     last = len(pieces) - 1
@@ -59,7 +51,7 @@ def _is_byte_level(piece: str) -> bool:
 
 
 def _byte_level(piece: str) -> bytes:
-    """Special tokens, which are no bytes, stand for themselves."""
+    """Bytes of a byte-level piece; special tokens stand for themselves."""
     if all(character in _BYTE for character in piece):
         return bytes(_BYTE[character] for character in piece)
     return piece.encode("utf-8", "replace")

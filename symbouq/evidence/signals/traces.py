@@ -1,4 +1,4 @@
-"""Generated traces as the evidence reads them: with their claims, and without labels."""
+"""Generated traces with their claims, and without labels."""
 
 from __future__ import annotations
 
@@ -17,18 +17,14 @@ _INSTANCE = ("id", "dataset", "profile", "scene", "question", "answer_space", "m
 
 
 class Numbered(NamedTuple):
-    """A record with its line."""
+    """A record with its line number."""
 
     line: int
     record: dict[str, Any]
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordError]:
-    """The JSON objects of a file that have an `id`; what is none is given as its error.
-
-    Args:
-        path: A file of JSON Lines, compressed or not.
-    """
+    """JSON objects with an `id` in a JSON Lines file, or the error of a line."""
     for line in read_lines(os.fspath(path)):
         if isinstance(line, RecordError):
             yield line
@@ -45,10 +41,10 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordErro
 
 
 def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """The JSON objects of a file that have an `id`.
+    """JSON objects with an `id` in a file.
 
     Raises:
-        RecordError: At the first line that is none.
+        RecordError: At the first invalid line.
     """
     for item in read_records(path):
         if isinstance(item, RecordError):
@@ -57,17 +53,13 @@ def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
-    """The texts of a trace's K claims; the last one is the conclusion.
+    """Texts of a trace's K claims, the conclusion last.
 
-    A structured trace brings them. Any other response is cut by the audit. An output that
-    is not valid and was not audited has one claim, the empty conclusion.
-
-    Args:
-        record: The trace.
-        audit: Its audit record.
+    A structured trace has them; otherwise the audit does. An invalid output without an audit has
+    one empty claim.
 
     Raises:
-        RecordError: If the claims of a free-form response are not known.
+        RecordError: If the claims of a free-form response are unknown.
     """
     if is_structured(record):
         return (*(record.get("reasoning") or ()), record["conclusion"])
@@ -79,15 +71,11 @@ def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
 
 
 def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
-    """A trace with its claims as `reasoning` and `conclusion`, whatever form it has; one
-    that did not bring them says so in `segmented`.
-
-    Args:
-        record: The trace.
-        audit: Its audit record.
+    """A trace with its claims as `reasoning` and `conclusion`; `segmented` marks claims from an
+    audit.
 
     Raises:
-        RecordError: If the claims of a free-form response are not known.
+        RecordError: If the claims of a free-form response are unknown.
     """
     *reasoning, conclusion = claim_texts(record, audit)
     segmented = {} if is_structured(record) else {SEGMENTED: True}
@@ -95,8 +83,8 @@ def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
 
 
 def without_labels(record: Record) -> dict[str, Any]:
-    """A trace without the fields that tell, or may tell, the right answer: `answer`, `correct`,
-    `labels`, and of `meta` all but `answer_kind`.
+    """A trace without fields that may reveal the right answer: `answer`, `correct`, `labels`, and
+    all of `meta` but `answer_kind`.
     """
     kept = {k: v for k, v in record.items() if k not in ("answer", "correct", "labels", "meta")}
     kind = meta_of(record).get("answer_kind")
@@ -104,19 +92,15 @@ def without_labels(record: Record) -> dict[str, Any]:
 
 
 def samples_of(record: Record) -> tuple[dict[str, Any], ...]:
-    """The further answers to a trace's question, each as a trace record without labels."""
+    """Further answers to a trace's question, as trace records without labels."""
     shared = {k: v for k, v in without_labels(record).items() if k in _INSTANCE}
     return tuple({**shared, **sample} for sample in record.get("samples") or ())
 
 
 class ById:
-    """The records of a file by id, read no further than needed.
+    """Records of a file by id, read no further than needed; `what` names them in messages.
 
-    What is asked for in the file's own order is not kept, so memory stays small then.
-
-    Args:
-        path: A file of JSON Lines.
-        what: What its records are, for messages.
+    Records requested in file order are not kept in memory.
     """
 
     def __init__(self, path: str | os.PathLike[str], what: str) -> None:
@@ -126,7 +110,7 @@ class ById:
         self._passed: dict[str, dict[str, Any]] = {}
 
     def find(self, identity: str) -> dict[str, Any] | None:
-        """The record with an id, once; None where there is none.
+        """Record with an id, once; None if there is none.
 
         Raises:
             SymboUQError: If a line of the file cannot be read.

@@ -1,4 +1,4 @@
-"""Writes the signals cache, shard by shard."""
+"""Writing the signals cache, shard by shard."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ _Claimed = tuple[Numbered, tuple[str, ...]]
 
 @dataclass
 class Written:
-    """The outcome of writing a cache.
+    """Result of writing a cache.
 
     Attributes:
         traces: Traces in the cache.
         tokens: Their tokens.
-        kept: Shards that were there already.
-        failed: What could not be read or aligned.
+        kept: Existing shards.
+        failed: Records that could not be read or aligned.
     """
 
     traces: int = 0
@@ -61,15 +61,15 @@ class Written:
 
 @dataclass
 class CacheWriter:
-    """Writes the signals of a traces file, or what is missing of them.
+    """Writes the missing signals of a traces file.
 
     Attributes:
-        folder: Where to write; a cache that a stopped run left there is completed.
+        folder: The cache, possibly unfinished.
         traces: The traces file.
-        configuration: What the cache is made with.
-        forced: The pass that computes signals.
+        configuration: Settings of the cache.
+        forced: Computes signals.
         tokenizer: The model's tokenizer.
-        prompt_ids: Gives the tokens of the prompt that a trace was generated from.
+        prompt_ids: Gives the prompt tokens of a trace.
     """
 
     folder: Path
@@ -84,17 +84,12 @@ class CacheWriter:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """Writes the shards that are not there, and the index.
-
-        Args:
-            audits: Audits of the traces, which say what the claims of free-form responses and
-                of outputs that are not valid are.
-            advance: Is told how many more traces are done.
+        """Write the missing shards, and the index; arguments as of `Extractor.write`.
 
         Raises:
-            SymboUQError: If a package is missing, the folder has a cache of another
-                configuration, the traces come from another model, memory does not suffice for
-                one trace, or the disk is full; finished shards stay.
+            SymboUQError: If a package is missing, the folder has a cache of another configuration,
+                the traces come from another model, one trace does not fit into memory, or the disk
+                is full. Finished shards stay.
         """
         need_packages()
         self._claim_folder()
@@ -132,10 +127,10 @@ class CacheWriter:
         return done
 
     def _claim_folder(self) -> None:
-        """Makes the folder the cache of the configuration.
+        """Make the folder a cache of the configuration.
 
         Raises:
-            SymboUQError: If it is that of another one.
+            SymboUQError: If it has another one.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = asdict(self.configuration)
@@ -160,7 +155,7 @@ class CacheWriter:
     def _with_claims(
         self, part: Iterable[Numbered | RecordError], audits: ById | None, ids: set[str]
     ) -> tuple[list[_Claimed], list[RecordError]]:
-        """The traces of a shard, and what is wrong with those that cannot be used."""
+        """Traces of a shard, and the errors of the others."""
         claimed: list[_Claimed] = []
         failed: list[RecordError] = []
         for item in part:
@@ -181,7 +176,7 @@ class CacheWriter:
     def _aligned(
         self, number: int, claimed: Iterable[_Claimed], failed: list[RecordError]
     ) -> tuple[list[Entry], list[Forced]]:
-        """The entries of a shard, and the sequences to be passed through the model."""
+        """Entries of a shard, and the sequences for the model."""
         sequences: list[Forced] = []
         entries: list[Entry] = []
         place = 0
@@ -293,7 +288,7 @@ class CacheWriter:
 
 
 def _indexed(folder: Path) -> list[Entry]:
-    """The entries of an index that a stopped run left."""
+    """Entries of an interrupted run's index."""
     try:
         return list(SignalsCache(folder).entries.values())
     except SymboUQError:
@@ -301,9 +296,7 @@ def _indexed(folder: Path) -> list[Entry]:
 
 
 def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | None:
-    """The entries and failures of a shard; None if it is missing, torn, or made from something
-    else.
-    """
+    """Entries and failures of a shard; None if it is missing, torn, or made from other data."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -318,10 +311,10 @@ def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | Non
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Writes a file whole or not at all.
+    """Write a file completely or not at all.
 
     Raises:
-        SymboUQError: If it cannot be written, as on a full disk.
+        SymboUQError: If it cannot be written, for example on a full disk.
     """
     try:
         with replacing(file) as stream:
