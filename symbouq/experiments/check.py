@@ -125,12 +125,8 @@ class Facts(BaseModel):
 
 
 def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
-    """Facts of a model from its files; parameters are counted if not given.
-
-    Args:
-        files: Their names.
-        read: Gives the content of one in JSON.
-        more: What else is known.
+    """Facts of a model from the names of its files and a reader of their JSON; counts parameters if
+    not given.
 
     Raises:
         ValueError: If its config.json does not tell its shape.
@@ -150,7 +146,7 @@ def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> F
 
 
 def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of `Facts` that a config.json tells, the parameters as they come of its shape."""
+    """Fields of `Facts` in a config.json, with the parameters that follow from the shape."""
     text = config.get("text_config") or config
     hidden, layers = text["hidden_size"], text["num_hidden_layers"]
     heads = text["num_attention_heads"]
@@ -194,7 +190,7 @@ def from_hub(identity: str, revision: str) -> Facts:
     """Facts of a model from its small files on the Hugging Face hub.
 
     Raises:
-        AccessError: If it is not there, or not for this account.
+        AccessError: If it does not exist, or is not accessible to this account.
         ValueError: If its files do not tell its shape.
         Exception: If the hub cannot be reached.
     """
@@ -233,7 +229,7 @@ def from_folder(folder: Path) -> Facts:
     """Facts of a model from its folder.
 
     Raises:
-        ValueError: If it has no config.json that tells.
+        ValueError: If its config.json is missing or incomplete.
     """
     files = [file.name for file in folder.iterdir()]
     more = {"parameters": parameters(folder), "source": str(folder), "here": True}
@@ -241,15 +237,8 @@ def from_folder(folder: Path) -> Facts:
 
 
 class Measured(BaseModel):
-    """Measurements of a model by `experiments/gpu_check.py`.
-
-    Attributes:
-        model: Its name.
-        engine: What generated; None where only signals were taken.
-        parameters: How many it has.
-        tokens_per_second: Generated, of all texts side by side.
-        signals_per_second: Traces whose signals are taken in a second.
-        peak_gb: Most memory that was in use.
+    """Measurements of a model by `experiments/gpu_check.py`: tokens of all concurrent texts, and
+    traces with signals, per second. `engine` is None if only signals were taken.
     """
 
     model: str
@@ -274,10 +263,10 @@ class Machine:
     """Machine that will run an experiment.
 
     Attributes:
-        gpus: How many cards.
+        gpus: Number of cards.
         memory: GB of each.
-        disk: Free GB where the run's folder is; None where that is another machine's.
-        assumed: Whether nothing was said of the cards.
+        disk: Free GB for the run's folder; None for another machine.
+        assumed: Whether the cards are an assumption.
     """
 
     gpus: int = 1
@@ -297,13 +286,8 @@ class _Loaded(NamedTuple):
 def machine(
     config: ExperimentConfig, folder: Path, gpus: int | None = None, memory: float | None = None
 ) -> Machine:
-    """Machine as specified, or this one, or, without a GPU here, one with as many GPUs as needed.
-
-    Args:
-        config: The experiment.
-        folder: Where its run is to lie.
-        gpus: How many cards.
-        memory: GB of each.
+    """Machine as specified (number of cards, GB of each), or this one, or one with as many GPUs as
+    needed.
     """
     import torch
 
@@ -324,10 +308,10 @@ def machine(
 
 
 def read_rates(path: Path) -> Rates:
-    """Rates from a file that `experiments/gpu_check.py` wrote.
+    """Rates from a file of `experiments/gpu_check.py`.
 
     Raises:
-        SymboUQError: If it is none.
+        SymboUQError: If the file is invalid.
     """
     try:
         return Rates.model_validate_json(path.read_text(encoding="utf-8"))
@@ -344,12 +328,8 @@ def check(
 ) -> Iterator[Finding]:
     """Find what would fail, waste or deviate from the paper in an experiment.
 
-    Args:
-        config: The experiment.
-        machine: Where it is to run.
-        data: Folder of the benchmarks; its files are not looked for where None.
-        rates: Measured rates; guesses where None.
-        hub: Looks up a model.
+    Without `data`, files are not checked; without `rates`, times are guesses. `hub` looks up a
+    model.
     """
     yield from _files(config, data)
     models: list[_Loaded] = []
@@ -406,10 +386,7 @@ def _facts(
 ) -> tuple[Facts | None, list[Finding]]:
     """Facts of a model from its folder, the hub or `models.yaml`.
 
-    Args:
-        model: The model.
-        hub: Looks it up.
-        unreached: Takes the models that the hub was not asked for, and why it cannot be reached.
+    `unreached` collects models that the hub was not asked for, and why it cannot be reached.
     """
     facts: Facts | None
     if model.pretrained:
@@ -446,7 +423,7 @@ def _facts(
 
 
 def _unreached(models: Mapping[str, str]) -> Iterator[Finding]:
-    """That access to models is not checked, said once."""
+    """One finding that access to models is not checked."""
     if not models:
         return
     known = known_models()

@@ -43,15 +43,13 @@ class ScoredTraces:
     """Traces of a cell as a composer sees them: profiles and scores, no labels.
 
     Attributes:
-        ids: The traces.
-        groups: A key of each trace's scene.
-        audits: Their profiles.
-        claims: By method and seed a scorer's values of the claims of each trace that it can
-            score, by id.
-        orientations: Whether high values mean correctness or uncertainty, by method.
-        worlds: How each answer stands in the worlds that its scene leaves possible, by id; None
-            where that was not computed.
-        scores: Like `claims` the scores of the traces, once they are calibrated.
+        ids: Ids of the traces.
+        groups: Key of each trace's scene.
+        audits: Profiles of the traces.
+        claims: By method and seed, then by id: values of the claims of each scored trace.
+        orientations: Meaning of larger values, by method.
+        worlds: Score of each answer in the possible worlds, by id; None if not computed.
+        scores: Calibrated scores of the traces, keyed like `claims`.
     """
 
     ids: tuple[str, ...]
@@ -66,13 +64,8 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Read the traces of a cell.
-
-        Args:
-            traces: The traces file.
-            audits: Their audits.
-            scores: Their scores, of which those of the claims are read.
-            worlds: Their answers in the possible worlds (`symbouq.reliability.jobs`).
+        """Read the traces of a cell with audits, scores of claims and optionally scores in possible
+        worlds.
         """
         from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
@@ -124,11 +117,7 @@ class ScoredTraces:
     ) -> dict[tuple[str, int], Calibrator]:
         """Calibrators of the candidates (min-max statistics, reduction, Platt map).
 
-        They depend on these traces and labels only. None for a candidate without both classes.
-
-        Args:
-            labels: Labels by id.
-            seed: Of the trained scores.
+        They depend on these traces and labels only. A candidate without both classes has none.
         """
         calibrators = {}
         for key in filter(None, (self.key(name, seed) for name in CANDIDATES)):
@@ -140,7 +129,7 @@ class ScoredTraces:
         return calibrators
 
     def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> ScoredTraces:
-        """The same traces with the calibrated scores only."""
+        """The same traces with calibrated scores only."""
         scores = {}
         for key, calibrator in calibrators.items():
             claims = self.claims.get(key, {})
@@ -163,9 +152,9 @@ class Predicted:
     """Predictions of one composer.
 
     Attributes:
-        method: `SymboUQ`, a variant, `... view`, `no target labels`, `epsilon VALUE`,
-            `folds NUMBER`, or `valsize SIZE`.
-        seed: Of its trained scores, or the number of the subsample.
+        method: `SymboUQ`, a variant, `... view`, `no target labels`, `epsilon VALUE`, `folds
+            NUMBER`, or `valsize SIZE`.
+        seed: Seed of its trained scores, or number of the subsample.
         ids: The test traces.
         scores: Probability that each answer is right.
         composer: The fitted composer.
@@ -183,13 +172,7 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 
 
 def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
-    """Options with other values of `epsilon` or `folds`, by composition (Table search-space).
-
-    Args:
-        options: The rest.
-        epsilons: Screening thresholds.
-        folds: Numbers of folds.
-    """
+    """Options with other values of `epsilon` or `folds`, by composition (Table search-space)."""
     return {f"epsilon {value}": replace(options, epsilon=value) for value in epsilons} | {
         f"folds {number}": replace(options, folds=number) for number in folds
     }
@@ -206,13 +189,13 @@ def composed(
     """Fit every variant on validation and predict the test traces.
 
     Args:
-        views: Validation and test as each view shows them; None is the assumed context. A view has
-            its own profiles and constraint scores, the others are shared.
+        views: Validation and test by view; None is the assumed context. A view has its own profiles
+            and constraint scores and shares the rest.
         labels: Labels of validation by id.
         seeds: Seeds of the trained scores.
         sizes: Validation sizes of Table valsize (`subsampled`).
-        options: What of the composer is fixed beforehand.
-        others: The same for further compositions under the assumed context, by their names.
+        options: Fixed choices of the composer.
+        others: Further choices for the assumed context, by composition.
     """
     validation, test = views[None]
     shown: list[View | Literal["worlds"] | None] = [*views]
@@ -248,17 +231,11 @@ def subsampled(
     sizes: Sequence[int],
     options: Options | None = None,
 ) -> Iterator[Predicted]:
-    """Fit the determinacy design on subsamples of validation (Table valsize).
+    """Fit the determinacy design on subsamples of validation and predict the test traces (Table
+    valsize).
 
-    Predicts the test traces. Each subsample decides everything, including calibration.
-
-    Args:
-        validation: Validation traces.
-        test: Test traces.
-        labels: Labels of validation by id.
-        seeds: For each one subsample of each size, and the trained scores of that seed.
-        sizes: How many labelled traces a subsample has; one larger than there are is left out.
-        options: What of the composer is fixed beforehand.
+    There is one subsample per seed and size, except sizes beyond the labelled traces. Each decides
+    everything, including calibration.
     """
     labelled = validation.labelled(labels)
     for size in sizes:
@@ -280,17 +257,10 @@ def without_target_labels(
     seeds: Sequence[int],
     options: Options | None = None,
 ) -> Iterator[Predicted]:
-    """Fit the composer on the source and adapt it to a target without labels.
+    """Fit the composer on the source's labelled validation and adapt it to a target without labels.
 
-    See `Composer.adapted`; this is not in the paper.
-
-    Args:
-        source: Validation traces of the source.
-        labels: Their labels by id.
-        target: Validation and test traces of the target; their scores keep the calibration of the
-            source.
-        seeds: Seeds of the trained scores.
-        options: What of the composer is fixed beforehand.
+    See `Composer.adapted`; this is not in the paper. The target's scores keep the source's
+    calibration.
     """
     labelled, variant = source.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
@@ -311,16 +281,8 @@ def composer_cost(
     seed: int,
     options: Options | None = None,
 ) -> Cost:
-    """Cost of the full composition besides its scores (Table efficiency).
-
-    Calibration and fitting on validation, then predictions.
-
-    Args:
-        validation: Validation traces.
-        test: Test traces.
-        labels: Labels of validation by id.
-        seed: Of the trained scores.
-        options: What of the composer is fixed beforehand.
+    """Cost of the full composition besides its scores (Table efficiency): calibration and fitting
+    on validation, then predictions.
     """
     labelled, variant = validation.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]

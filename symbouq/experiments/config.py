@@ -179,7 +179,7 @@ class GenerationConfig(LoadingConfig):
     """Maximum tokens of a trace."""
 
     def of(self, model: BackboneConfig) -> GenerationConfig:
-        """The same with what is set of a model in place of its own."""
+        """Generation with the settings of a model."""
         own = model.model_dump(include={*LoadingConfig.model_fields}, exclude_none=True)
         return self.model_copy(update=own)
 
@@ -332,13 +332,14 @@ class ExperimentConfig(_Part):
 
     @property
     def judges(self) -> list[BackboneConfig]:
-        """The judge, where there is one, and the reference judges."""
+        """The judge, if any, and the reference judges."""
         return [*([self.judge] if self.judge else []), *self.reference_judges]
 
     def judges_of(self, dataset: DatasetConfig, split: Split) -> list[BackboneConfig]:
-        """The judges of whose labels of a split something is made: training and tables about steps
-        read the judge's, the table of agreement the reference judges' of tested traces, and none of
-        them reads labels of prose but training.
+        """Judges whose labels of a split are read.
+
+        Training and tables about steps read the judge's; the table of agreement reads the reference
+        judges' on test traces. Of prose, only training reads labels.
         """
         judge = [self.judge] if self.judge else []
         if dataset.free_form:
@@ -347,17 +348,15 @@ class ExperimentConfig(_Part):
 
     @property
     def scorer_views(self) -> list[View | None]:
-        """The views that the constraint scorers are trained on: None, the assumed context, and
-        after it those of `views`.
-        """
+        """Views of the constraint scorers: None, the assumed context, then those of `views`."""
         return [None, *(view for view in self.views if view != "worlds")]
 
 
 def read_config(path: Path) -> ExperimentConfig:
-    """A configuration from its YAML file; models' folders become absolute.
+    """Configuration from a YAML file, with absolute model folders.
 
     Raises:
-        SettingsError: If the file cannot be read or a value is wrong; every fault is named.
+        SettingsError: If the file cannot be read or values are wrong; names every fault.
     """
     config = read_settings(path, ExperimentConfig)
 

@@ -46,7 +46,7 @@ _Stage = TypeVar("_Stage", bound=Stage)
 
 
 def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
-    """A dataset with sizes that its source can fill.
+    """Dataset with sizes that its source can fill.
 
     Raises:
         SettingsError: If a file is missing, or nothing is left for a split.
@@ -63,23 +63,20 @@ class Experiment:
 
     Args:
         config: The experiment.
-        folder: The run's folder.
-        data: Folder of the benchmarks, where a dataset reads files.
-        processes: For audits; all cores by default.
-        allow_smaller: Whether a split that its source cannot fill has as many questions as there
-            are.
+        folder: Folder of the run.
+        data: Folder of the benchmarks, if a dataset reads files.
+        processes: Processes of audits; default: all cores.
+        allow_smaller: Whether to shrink splits that their source cannot fill.
 
     Attributes:
-        config: The experiment, without the optional datasets whose files are not there, and with
-            the sizes that it is run with.
-        datasets: Its datasets by name.
-        cells: The stages of each cell.
-        models: Its backbones and judges by name.
-        costs: The stage that measures the scorers' costs, by backbone.
-        searches: The stages that tune learned scorers, by backbone and scorer; none where nothing
-            is tuned.
-        pairs: The counterfactual audit; None where the source has no test split.
-        run: The folder of all stages.
+        config: The experiment with its final sizes, without optional datasets that are missing.
+        datasets: Datasets by name.
+        cells: Stages of each cell.
+        models: Backbones and judges by name.
+        costs: Stage that measures the scorers' costs, by backbone.
+        searches: Stages that tune learned scorers, by backbone and scorer.
+        pairs: The counterfactual audit; None if the source has no test split.
+        run: Folder of all stages.
     """
 
     def __init__(
@@ -125,15 +122,10 @@ class Experiment:
         self.run = Run(folder, self._stages, processes, config.threads)
 
     def make(self, begun: Callable[[Stage], None], advance: Callable[[int], None]) -> None:
-        """Makes on this machine what is not made yet: with several workers, on a GPU, or with vLLM,
-        whose engines keep what they take of its memory, each model in a process of its own.
+        """Make unfinished stages on this machine; arguments as of `Run.make`.
 
-        Args:
-            begun: Told of each stage before it is worked on.
-            advance: Told by a stage at work how many of its `size` pieces more are done.
-
-        Raises:
-            SymboUQError: As `Run.make`.
+        With several workers, on a GPU, or with vLLM, whose engines keep GPU memory, each model has
+        its own process.
         """
         run, workers, engine = self.run, self.config.workers, self.config.generation.engine
         gpus = gpu_groups(run.most_gpus)
@@ -150,7 +142,7 @@ class Experiment:
             self.run.make(begun, advance)
 
     def shortages(self) -> list[str]:
-        """What is asked for and is not there, a line a split, with as many as there are.
+        """Splits that their source cannot fill, one line each.
 
         Raises:
             SettingsError: If a file is missing.
@@ -162,10 +154,10 @@ class Experiment:
         ]
 
     def check_packages(self) -> None:
-        """Makes sure, before anything runs, that the packages are there that the stages need.
+        """Make sure that the required packages are installed.
 
         Raises:
-            SymboUQError: If some are missing; names the extras that bring them.
+            SymboUQError: Names the extras of missing packages.
         """
         needed = ["models"]
         if self.config.generation.engine == "vllm":
@@ -192,7 +184,7 @@ class Experiment:
         return stage
 
     def _added(self, configured: BackboneConfig, data: Path | None) -> Model:
-        """A model, with the stages that make it added; a judge may be a backbone, too."""
+        """A model and its stages; a judge may also be a backbone."""
         if configured.name in self.models:
             return self.models[configured.name]
         model = self.models[configured.name] = Model(configured, self._installed, data)
@@ -200,8 +192,8 @@ class Experiment:
         return model
 
     def _add_scoring(self, backbone: Model) -> None:
-        """Adds the scorers, fitted on a backbone's traces of the source, their scores of every
-        validation and test trace, the compositions of these and the scorers' costs.
+        """Add scorers fitted on a backbone's source traces, scores of every validation and test
+        trace, compositions, and the scorers' costs.
         """
         config, source = self.config, self.config.source
         cells = {

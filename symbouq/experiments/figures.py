@@ -1,4 +1,4 @@
-"""The figures of the paper, and reliability diagrams, from the files of an experiment's stages."""
+"""Figures of the paper, and reliability diagrams."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq"
 
 @styled
 def separation(results: Results) -> Figure:
-    """Constraint-score separation over within-dataset bins of determinacy and of parse coverage
-    (figure analysis, left), over traces with a parsed claim: Somers' D of Constraint-Rule in
-    each of the bins, mean over datasets.
+    """Constraint-score separation over within-dataset bins of determinacy and parse coverage
+    (figure analysis, left): Somers' D of Constraint-Rule on traces with a parsed claim, mean over
+    datasets.
     """
     figure, panels = _panels(1, len(results.backbones))
     for axes, backbone in zip(panels, results.backbones, strict=True):
@@ -61,13 +61,13 @@ RESAMPLES = 500
 
 
 def _heights(rows: Any, names: Sequence[str], column: int) -> Any:
-    """The separation in each bin of a column, NaN where there is none."""
+    """Separation in each bin of a column; NaN if undefined."""
     bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
     return np.array([np.nan if x.separation is None else x.separation for x in bins])
 
 
 def _interval(rows: Any, names: Sequence[str], column: int) -> tuple[Any, Any]:
-    """The 95 % percentile interval of the separation in each bin, over resamples of the traces."""
+    """95 % percentile interval of the separation in each bin, over resamples of the traces."""
     chance, of = np.random.default_rng(0), np.array(names)
     drawn = []
     for _ in range(RESAMPLES):
@@ -95,9 +95,10 @@ def _applicable(cell: CellResults) -> Any:
 
 @styled
 def risk(results: Results) -> Figure:
-    """Risk over coverage on the targets (figure analysis, right), mean over seeds in a band from
-    the least to the largest; on the source where there is no target. All curves of a panel are of
-    the same traces.
+    """Risk over coverage on the targets (figure analysis, right), or on the source without targets.
+
+    Curves are means over seeds, bands go from the least to the largest, and all curves of a panel
+    use the same traces.
     """
     targets = [d for d in results.datasets if d != results.config.source]
     targets = targets or results.datasets
@@ -124,15 +125,15 @@ def _titled(cell: CellResults) -> str:
 
 
 def _coverage_of(cell: CellResults) -> str:
-    """Label of the axis: how many traces, and how many of them lack a score."""
+    """Axis label with the number of traces, and of those that lack a score."""
     imputed = f", {cell.imputed} imputed" if cell.imputed else ""
     return f"coverage of {len(cell.truth)} traces{imputed}"
 
 
 @styled
 def reliability(results: Results) -> Figure:
-    """Share of right answers over predicted probability of the full method, 10 bins of equal width,
-    first seed.
+    """Share of right answers over the full method's probability: 10 bins of equal width, first
+    seed.
     """
     figure, panels = _panels(len(results.backbones), len(results.datasets))
     for axes, cell in zip(panels, results.cells(), strict=True):

@@ -1,4 +1,4 @@
-"""The numbers of the paper's tables, to stand next to ours (`paper.csv`, from its LaTeX source)."""
+"""Numbers of the paper's tables (`paper.csv`, from its LaTeX source), to show next to ours."""
 
 from __future__ import annotations
 
@@ -20,13 +20,5 @@ def _numbers() -> dict[tuple[str, ...], str]:
 def paper_number(
     table: str, metric: str, *, backbone: str = "", dataset: str = "", method: str = ""
 ) -> str | None:
-    """A number that the paper reports; None where it reports nothing of these names.
-
-    Args:
-        table: Its table.
-        metric: Its column.
-        backbone: The model, where the table has one.
-        dataset: The benchmark, where the table has one.
-        method: The method, where the table has one.
-    """
+    """Number in a table of the paper; None if it does not report it."""
     return _numbers().get((table, backbone, dataset, method, metric))

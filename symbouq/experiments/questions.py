@@ -1,4 +1,4 @@
-"""The questions of a dataset: a file for the models, and apart from it one of the answers."""
+"""Questions of a dataset: a file for the models, and another with the answers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,7 @@ _MOST_HOPS = (1, 2, 3)
 
 
 def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out: Path) -> None:
-    """Writes the questions of a split and, in another file, their answers.
-
-    Args:
-        dataset: Which questions.
-        split: The split.
-        data: Folder of the benchmarks, where files are read.
-        out: Folder for both files.
+    """Write the questions of a split and, in another file, their answers.
 
     Raises:
         SettingsError: If a file is missing or has too few questions.
@@ -72,7 +66,7 @@ def _records(
 
 
 def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, dict[str, Any]]:
-    """The questions of a split's source that have the wanted numbers of hops, by id."""
+    """Questions of a split's source with the wanted numbers of hops, by id."""
     if dataset.provider is not None:
         read = provided(dataset.provider, split)
     else:
@@ -84,7 +78,7 @@ def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, 
 
 
 def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
-    """How many questions there are for each split that is asked for more than that.
+    """Number of available questions, for each split that asks for more.
 
     Raises:
         SettingsError: If a file is missing.
@@ -97,13 +91,7 @@ def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
 
 
 def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
-    """That a split's source has fewer questions than are asked for.
-
-    Args:
-        dataset: The dataset.
-        split: The split.
-        count: How many its source has that are not in other splits.
-    """
+    """Message that a split's source has only `count` questions outside other splits."""
     hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
     others = " beside those of other splits" if dataset.passed_over(split) else ""
     source = dataset.provider or dataset.files[split]
@@ -114,26 +102,22 @@ def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
 
 
 def _split_of(scene: Sequence[str]) -> Split:
-    """The split of a generated scene, so that no scene is on two sides."""
+    """Split of a generated scene, so that splits share no scene."""
     return SPLITS[int(scene_key(scene)[:8], 16) % len(SPLITS)]
 
 
 def scene_key(scene: str | Sequence[str]) -> str:
-    """SHA-256 of a scene's words, whatever their case, spacing and division into sentences."""
+    """SHA-256 of a scene's words, ignoring case, spacing and sentence boundaries."""
     text = scene if isinstance(scene, str) else " ".join(scene)
     return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()
 
 
 def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
-    """Makes sure that no scene is in two splits, and writes how many questions and scenes each
-    has, with a hash of them.
-
-    Args:
-        questions: The questions file of each split.
-        out: The JSON file to write.
+    """Make sure that splits share no scene, and write their numbers of questions and scenes with a
+    hash.
 
     Raises:
-        SettingsError: If a scene is in two splits; names the questions.
+        SettingsError: Names two questions with one scene in different splits.
     """
     owner: dict[str, tuple[str, str]] = {}
     splits: dict[str, dict[str, Any]] = {}
@@ -158,17 +142,17 @@ def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
 
 
 def has_files(dataset: DatasetConfig, data: Path | None) -> bool:
-    """Whether a dataset is to be used: all are, but an optional one whose files are not there."""
+    """Whether a dataset is used: always, unless it is optional and its files are missing."""
     if not dataset.optional or not dataset.files:
         return True
     return data is not None and all((data / name).exists() for name in dataset.files.values())
 
 
 def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:
-    """The file of a split.
+    """File of a split.
 
     Raises:
-        SettingsError: If no data folder is given, or the file is not there.
+        SettingsError: If there is no data folder, or the file is missing.
     """
     if data is None:
         raise SettingsError(f"dataset {dataset.name} reads files: give the folder with --data")
@@ -179,16 +163,16 @@ def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Pat
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The records of a JSON Lines file that a stage wrote."""
+    """Records of a JSON Lines file from a stage."""
     with path.open(encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
 
 def instances(file: Path) -> Iterator[Instance]:
-    """The questions of a benchmark's file, which may be compressed.
+    """Questions of a benchmark's file, possibly compressed.
 
     Raises:
-        RecordError: At the first that is none.
+        RecordError: At the first invalid one.
     """
     for line in read_lines(str(file)):
         if isinstance(line, RecordError):
@@ -202,10 +186,10 @@ with `id`, `scene`, `question`, `answer` and `answer_space`."""
 
 
 def provider(name: str) -> EntryPoint:
-    """The entry point by which a package brings a dataset.
+    """Entry point of a dataset from a package.
 
     Raises:
-        SettingsError: If no package does.
+        SettingsError: If no package brings it.
     """
     points = {point.name: point for point in plugins.brought(plugins.DATASETS)}
     if name not in points:
@@ -215,11 +199,11 @@ def provider(name: str) -> EntryPoint:
 
 
 def provided(name: str, split: Split) -> Iterator[Instance]:
-    """The questions of a split that a package brings.
+    """Questions of a split from a package.
 
     Raises:
-        SettingsError: If no package does.
-        SymboUQError: If it cannot be loaded, or one of its records is no question.
+        SettingsError: If no package brings the dataset.
+        SymboUQError: If it cannot be loaded, or a record is invalid.
     """
     give: Provider = plugins.loaded(provider(name))
     for number, record in enumerate(give(split), start=1):

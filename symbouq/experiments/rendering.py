@@ -24,12 +24,7 @@ WIDTH = 110
 
 @dataclass(frozen=True)
 class Value:
-    """A cell.
-
-    Attributes:
-        text: Its text.
-        mark: Its emphasis.
-    """
+    """A cell with its emphasis."""
 
     text: str
     mark: Mark = ""
@@ -42,10 +37,10 @@ class Table:
     Attributes:
         title: Its title.
         columns: Heads.
-        rows: Cells; a plain text is a cell that is not set off.
+        rows: Cells; plain text has no emphasis.
         note: How to read it.
-        labels: How many columns label the rows and stand in each part of a table that is divided;
-            0 where it is not.
+        labels: Number of label columns, repeated in each part of a divided table; 0: do not divide
+            it.
     """
 
     title: str
@@ -56,13 +51,7 @@ class Table:
 
 
 def rendered(tables: Sequence[Table], form: str, footer: str = "") -> str:
-    """Tables as text.
-
-    Args:
-        tables: The tables.
-        form: One of FORMS.
-        footer: A line below them: what they were made from.
-    """
+    """Tables as text in one of FORMS, with an optional line about their origin."""
     return FORMS[form](tables, footer)
 
 
@@ -86,13 +75,7 @@ def _markdown(tables: Sequence[Table], footer: str) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int]) -> list[list[int]]:
-    """The columns of each part of a table that is divided so that no line is longer than `WIDTH`,
-    as far as one column beside the labels is not.
-
-    Args:
-        table: The table.
-        widths: Characters of each column.
-    """
+    """Columns of each part of a divided table, so that no line exceeds `WIDTH` if possible."""
     if not table.labels:
         return [[*range(len(widths))]]
     labels = [*range(table.labels)]
@@ -185,13 +168,10 @@ def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], 
 def highlighted(
     values: Sequence[float | None], higher: bool, ranked: Sequence[bool] = ()
 ) -> list[Value]:
-    """The cells of a column, its best value and its second best set off; values that look alike
-    share their mark.
+    """Cells of a column, with the best and second-best value marked; values that look alike share a
+    mark.
 
-    Args:
-        values: The column; None is a metric that is not defined.
-        higher: Whether larger values are better.
-        ranked: Which values take part in the ranking; all where empty.
+    `ranked` says which values take part; all if empty.
     """
     takes_part = ranked or [True] * len(values)
     shown = [None if value is None else round(value, 3) for value in values]

@@ -1,6 +1,6 @@
-"""Results of an experiment: measurements of the test traces and their audited claims, as frames.
+"""Results of an experiment: scores of the test traces and their audited claims.
 
-Test labels are read here, after predictions are written, and nowhere else.
+Only this module reads test labels, after predictions are written.
 """
 
 from __future__ import annotations
@@ -61,12 +61,7 @@ ORACLE = ("Constraint", "Neural-Seq")
 
 
 class CellResults:
-    """The test traces of a backbone on a dataset; none where it does not answer that.
-
-    Args:
-        experiment: The experiment, its stages made.
-        cell: The cell.
-    """
+    """Test traces of a backbone on a dataset; none if it does not answer that dataset."""
 
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
         self.cell = cell
@@ -76,13 +71,13 @@ class CellResults:
 
     @cached_property
     def claim_labels(self) -> dict[str, tuple[Label, ...]]:
-        """The labels of each trace's claims, by id; the last one is the conclusion's."""
+        """Labels of each trace's claims by id, the conclusion last."""
         labels = read_labels(self._path(self._stages.labels)) if self._stages else {}
         return {name: record.labels for name, record in labels.items()}
 
     @cached_property
     def truth(self) -> dict[str, int]:
-        """Whether each trace's answer is right, by id; of the traces with a label."""
+        """Correctness of each labelled trace's answer, by id."""
         return conclusion_labels(self._path(self._stages.labels)) if self._stages else {}
 
     @cached_property
@@ -92,16 +87,16 @@ class CellResults:
 
     @cached_property
     def audits(self) -> list[dict[str, Any]]:
-        """Their audits under the assumed context."""
+        """Audits of the traces in the assumed context."""
         return read_rows(self._path(self._stages.audits[None])) if self._stages else []
 
     def profiles(self, name: str) -> list[float]:
-        """A value of each trace's audit profile."""
+        """One value of each trace's audit profile."""
         return [audit["profile"][name] for audit in self.audits]
 
     @property
     def determinacy(self) -> float | None:
-        """Determinacy of the dataset: that of its traces, weighted by their parsed claims."""
+        """Determinacy of the traces, weighted by their parsed claims."""
         parsed = [sum(bool(x["relations"]) for x in audit["claims"]) for audit in self.audits]
         return weighted_determinacy(self.profiles("determinacy"), parsed)
 
@@ -126,9 +121,10 @@ class CellResults:
 
     @cached_property
     def scores(self) -> dict[str, dict[int, Values]]:
-        """Scores of the traces of `truth`, in its order, by method and seed: single scores and
-        compositions. Where a trace has no score, the method's mean over validation stands for it,
-        as it does for the composer.
+        """Scores of the traces in `truth`, in order, by method and seed: single scores and
+        compositions.
+
+        The method's mean over validation replaces a missing score, as in the composer.
         """
         scores: dict[str, dict[int, Values]] = {}
         validation = self._scores_of(self._validation)
@@ -148,7 +144,7 @@ class CellResults:
 
     @cached_property
     def imputed(self) -> int:
-        """How many of the labelled test traces lack a score, of whatever method."""
+        """Number of labelled test traces that lack a score."""
         columns = self._scored.values()
         return sum(any(scores.get(name) is None for scores in columns) for name in self.truth)
 
@@ -176,22 +172,22 @@ class CellResults:
         return self._values.get((method, metric), [])
 
     def metric(self, method: str, metric: str) -> float | None:
-        """The mean of a metric over seeds; None where it is not defined."""
+        """Mean of a metric over seeds; None if undefined."""
         values = self.values(method, metric)
         return sum(values) / len(values) if values else None
 
     def has(self, method: str) -> bool:
-        """Whether there is anything of a method."""
+        """Whether a method has scores."""
         return (method, "auroc") in self._values
 
     def runs(self, method: str) -> list[tuple[Values, Values]]:
-        """Scores and labels of each seed: of every method those of the same traces."""
+        """Scores and labels for each seed, of the same traces for all methods."""
         labels = np.array([*self.truth.values()], np.float64)
         return [(scores, labels) for scores in self.scores.get(method, {}).values()]
 
     def within_length(self, method: str) -> float | None:
-        """The AUROC of a method between traces of as many claims about questions of as many hops,
-        mean over seeds; None where it is not defined.
+        """AUROC between traces with equal numbers of claims and hops, mean over seeds; None if
+        undefined.
         """
         by_id = {trace["id"]: trace for trace in self.traces}
         lengths = {audit["id"]: len(audit["claims"]) for audit in self.audits}
@@ -201,8 +197,8 @@ class CellResults:
         return sum(defined) / len(defined) if defined else None
 
     def first_errors(self) -> list[FirstErrorsRow]:
-        """How the auditor and the scores of claims find the first wrong claims of the traces;
-        thresholds are those of validation.
+        """How auditor and claim scores find the first wrong claims; thresholds come from
+        validation.
         """
         validation = CellResults(self._experiment, self._validation)
         known, to_fit_on = (known_errors(c.audits, c.claim_labels) for c in (self, validation))
@@ -210,10 +206,10 @@ class CellResults:
         return compared(to_fit_on, known, *scored) if known else []
 
     def labelled_by(self, people: Path) -> dict[str, Labels]:
-        """The labels that people gave to the claims of the traces, by id.
+        """Labels that people gave to the claims of the traces, by id.
 
         Raises:
-            RecordError: If a row of their file cannot be read, or is about no claim of these.
+            RecordError: If a row cannot be read, or names no claim of these.
         """
         source = HumanLabels(people)
         assert self._stages is not None  # a configuration names labels of traces that there are
@@ -228,8 +224,8 @@ class CellResults:
         return given
 
     def gain(self, over: str) -> Comparison | None:
-        """The AUROC gain of the full method over another composition by paired bootstrap over test
-        traces: each resample's gain is the mean over seeds.
+        """AUROC gain of the full method over another, by paired bootstrap over test traces; a
+        resample's gain is the mean over seeds.
         """
         first, second = self.scores.get(METHOD, {}), self.scores.get(over, {})
         seeds = [seed for seed in first if seed in second]
@@ -240,11 +236,7 @@ class CellResults:
 
 
 class Results:
-    """Results of an experiment.
-
-    Args:
-        experiment: The experiment, its stages made.
-    """
+    """Results of an experiment whose stages are finished."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -253,7 +245,7 @@ class Results:
 
     @property
     def footer(self) -> str:
-        """Version, configuration by name and hash, and seeds that tables and figures come from."""
+        """Version, configuration (name and hash) and seeds behind tables and figures."""
         # Where a model's folder lies says nothing of what was run.
         paths = {"model", "chat_template"}
         people = {"__all__": {"file"}}
@@ -281,23 +273,23 @@ class Results:
 
     @property
     def datasets(self) -> list[str]:
-        """Names of the datasets whose traces are structured and tested."""
+        """Names of the datasets with structured test traces."""
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
     def cell(self, backbone: str, dataset: str) -> CellResults:
-        """The test traces of a backbone on a dataset."""
+        """Test traces of a backbone on a dataset."""
         cell = Cell(backbone, dataset, "test")
         return self._cells.setdefault(cell, CellResults(self.experiment, cell))
 
     def cells(self) -> list[CellResults]:
-        """The test traces of all backbones on all datasets, backbone by backbone."""
+        """Test traces of all backbones on all datasets, backbone by backbone."""
         return [self.cell(b, d) for b in self.backbones for d in self.datasets]
 
     @cached_property
     def claims(self) -> DataFrame:
-        """The claims of the cells, a row each: `backbone`, `dataset`, `trace` (its number),
-        `parsed`, `verdict`, `grounded` (its verdict under the grounded context) and `label`, which
-        is None but for labelled reasoning steps.
+        """One row per claim: `backbone`, `dataset`, `trace` (its number), `parsed`, `verdict`,
+        `grounded` (verdict in the grounded context) and `label`, None except for labelled reasoning
+        steps.
         """
         rows = []
         for cell in self.cells():
@@ -313,15 +305,11 @@ class Results:
 
 
 def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
-    """F1 of the relations that were read from claims, over those that people read in them; a
-    relation and its converse are one.
-
-    Args:
-        audits: Audits of the traces.
-        annotated: As `symbouq.experiments.config.AnnotationConfig` has it.
+    """F1 of the parser's relations against annotated ones (`AnnotationConfig`); a relation and its
+    converse count as one.
 
     Raises:
-        SymboUQError: If the file cannot be read, or names a claim that is not there.
+        SymboUQError: If the file cannot be read, or names an unknown claim.
     """
     by_id = {audit["id"]: audit for audit in audits}
     auditor = TraceAuditor()
@@ -350,7 +338,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
 
 
 class _Annotation(BaseModel):
-    """The relations that people read in a claim."""
+    """Relations that people read in a claim."""
 
     id: str
     claim: Annotated[int, Field(ge=1)]

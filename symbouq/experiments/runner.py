@@ -1,8 +1,7 @@
-"""Runner of an experiment's stages: each is a folder, named by what it was made from.
+"""Runner of an experiment's stages: each is a folder, named by a hash of its origin.
 
-The key of a stage is the hash of its name, version, settings and the content of its input
-files. So a stage that is there is not run again, a stopped run goes on at the stage that it
-stopped in, and what changes, an ontology or a setting, remakes only what depends on it.
+The hash covers name, version, settings and the content of the input files. So finished stages are
+skipped, an interrupted run resumes, and a change remakes only the stages that depend on it.
 """
 
 from __future__ import annotations
@@ -39,30 +38,30 @@ DONE = "stage.json"
 
 
 class StageError(SymboUQError):
-    """A stage cannot be run: an input file is missing, or it wrote less than it must."""
+    """A stage cannot run: an input file or an output is missing."""
 
 
 class Stage(ABC):
-    """One step of a run, with what it reads, what it writes and what decides its outputs.
+    """One step of a run: inputs, outputs, and settings that determine them.
 
-    A subclass says what it does in `run`; its own arguments are the stages and the parts of the
-    configuration that it depends on.
+    A subclass implements `run`; its own arguments are the stages and the parts of the configuration
+    that it depends on.
 
     Args:
-        about: The rest of its name, such as backbone and dataset; None is left out.
-        inputs: What it reads: paths, stages for their first output, or `(stage, output)`.
-        settings: What decides its outputs besides its inputs; JSON values.
+        about: Rest of its name, such as backbone and dataset; None is left out.
+        inputs: Paths, stages (for their first output), or `(stage, output)`.
+        settings: JSON values that determine its outputs besides its inputs.
         cost: Estimated seconds on two CPU cores, for the plan.
-        size: Pieces of work in it, such as traces; 0 where they are not counted.
+        size: Pieces of work, such as traces; 0 if they are not counted.
 
     Attributes:
-        kind: The first part of its name.
-        version: Raised where a stage of this kind would write something else from the same inputs.
-        outputs: The files or folders that it must leave in its folder.
-        on_gpu: Whether a GPU does most of it, where there is one.
-        gpus: How many GPUs, where there are as many.
-        holds: What it loads, such as a model in an engine, that the next stage may need as well.
-        name: What it is called in the run's folder.
+        kind: First part of its name.
+        version: Increased when the same inputs give other outputs.
+        outputs: Files or folders that it must write.
+        on_gpu: Whether a GPU, if there is one, does most of it.
+        gpus: Number of GPUs that it uses, if available.
+        holds: What it loads, such as a model in an engine, for reuse by the next stage.
+        name: Name in the run's folder.
     """
 
     kind: ClassVar[str]
@@ -92,7 +91,7 @@ class Stage(ABC):
 
     @abstractmethod
     def run(self, work: Work) -> None:
-        """Writes the outputs into `work.out`, which may hold what a stopped attempt left."""
+        """Write the outputs to `work.out`, which may contain remains of an interrupted attempt."""
 
 
 Output = tuple[Stage, str]
@@ -105,14 +104,14 @@ def silent(_count: int) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """The folder, the input files and the means that a stage's `run` has.
+    """Folder, input files and means of a stage's `run`.
 
     Attributes:
         out: Folder of the outputs.
-        files: Paths of the declared inputs that other stages made.
-        processes: For jobs on many records; all cores where None.
-        threads: Of models and networks on a CPU; all cores where None.
-        advance: Is told how many of the stage's `size` pieces more are done.
+        files: Paths of the declared inputs from other stages.
+        processes: For jobs on many records; None: all cores.
+        threads: Of models and networks on a CPU; None: all cores.
+        advance: Receives numbers of finished pieces.
     """
 
     out: Path
@@ -122,18 +121,15 @@ class Work:
     advance: Callable[[int], None] = silent
 
     def input(self, stage: Stage, name: str = "") -> Path:
-        """The path of a stage's output, the first by default; it must be a declared input."""
+        """Path of a declared input: a stage's output, by default the first."""
         return self.files[stage, name or stage.outputs[0]]
 
 
 def carry_out(stage: Stage, work: Work) -> float:
-    """Runs a stage and makes sure of its outputs.
-
-    Returns:
-        Seconds that it took.
+    """Run a stage, check its outputs, and return the seconds that it took.
 
     Raises:
-        StageError: If the stage does not leave its outputs.
+        StageError: If an output is missing.
     """
     work.out.mkdir(parents=True, exist_ok=True)
     if work.threads and stage.on_gpu:
@@ -155,7 +151,7 @@ Submit = Callable[[Stage, Work], "Future[float]"]
 def run_here(
     stage: Stage, work: Work, do: Callable[[Stage, Work], float] = carry_out
 ) -> Future[float]:
-    """Has the work on a stage done at once, in this process unless told otherwise."""
+    """Do the work on a stage now, by default in this process."""
     future: Future[float] = Future()
     try:
         future.set_result(do(stage, work))
@@ -165,20 +161,19 @@ def run_here(
 
 
 class Apart:
-    """Has the work on stages done one after the other, that of models in another process: what an
-    engine takes of a GPU's memory it gives back with its process only. Stages that hold the same in
-    memory (`Stage.holds`) share a process, which ends where another model's turn comes; a context
-    manager, which ends the last.
+    """Does the work on stages in sequence, that of models in another process, because an engine
+    returns GPU memory only when its process ends.
+
+    Stages that hold the same (`Stage.holds`) share a process, which ends before another model's
+    turn. A context manager, which ends the last process.
 
     Args:
-        all_stages: Whether the work on every stage is done there: whatever process there is does
-            for those without a model.
-        gpus: The GPUs that its processes see, as `CUDA_VISIBLE_DEVICES` names them; those that this
-            one sees where None.
+        all_stages: Whether stages without a model run in the process, too.
+        gpus: GPUs for its processes, as in `CUDA_VISIBLE_DEVICES`; None: those of this process.
 
     Attributes:
         gpus: As given.
-        holds: What the process holds, nothing where that is empty; None where there is no process.
+        holds: What the process holds, possibly empty; None without a process.
     """
 
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
@@ -194,7 +189,7 @@ class Apart:
         self.end()
 
     def stop(self) -> None:
-        """Stops the process in the middle of its work, which then fails; from another thread."""
+        """Stop the process, whose work then fails; may be called from another thread."""
         if (child := self._child) is not None:
             child.process.terminate()
 
@@ -203,11 +198,11 @@ class Apart:
         return run_here(stage, work, self.carry_out)
 
     def carry_out(self, stage: Stage, work: Work) -> float:
-        """Runs a stage, as `carry_out`.
+        """Run a stage, as `carry_out`.
 
         Raises:
             StageError: If the process ends.
-            Exception: What the stage raises.
+            Exception: Whatever the stage raises.
         """
         if not (stage.on_gpu or self._all_stages):
             return carry_out(stage, work)
@@ -234,9 +229,7 @@ class Apart:
         raise fault from RuntimeError(trace)
 
     def end(self) -> str:
-        """Ends the process with those that it began, such as an engine's, which would keep a
-        GPU's memory; says how it ended.
-        """
+        """End the process and its children, which would keep GPU memory; returns how it ended."""
         child, self._child, self.holds = self._child, None, None
         if child is None:
             return "before"
@@ -251,14 +244,11 @@ class Apart:
 
 
 class SideBySide:
-    """Has the work on stages done by several workers, each in a process of its own (`Apart`), for
-    neither the reading of text nor random numbers can be shared; a context manager, which ends
-    them.
+    """Does the work on stages with several workers, each in its own process (`Apart`), because text
+    readers and random numbers cannot be shared; a context manager, which ends them.
 
-    Args:
-        workers: How many.
-        gpus: The GPUs of each model (`gpu_groups`), which have a worker more each: models are with
-            these workers only. Where there are none, every worker may have one.
+    Each group of GPUs (`gpu_groups`) adds a worker for models; without groups, every worker may run
+    models.
     """
 
     def __init__(self, workers: int, gpus: Sequence[str] = ()) -> None:
@@ -281,8 +271,8 @@ class SideBySide:
             worker.end()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
-        """Has an idle worker begin a stage; there must be one. For a model it is the one that
-        holds the model, or else one that holds none.
+        """Start a stage on an idle worker, of which there must be one: for a model, the one that
+        holds it, or one that holds nothing.
         """
         fit: dict[str | None, int] = {"": 0, None: 1}
         if stage.on_gpu:
@@ -314,13 +304,10 @@ _GPUS = "CUDA_VISIBLE_DEVICES"
 
 
 def gpu_groups(size: int = 1) -> list[str]:
-    """The GPUs that this process sees, in groups for a model each; none where it sees none.
-
-    Args:
-        size: How many a model is divided among.
+    """GPUs visible to this process, in groups of a size; empty without GPUs.
 
     Raises:
-        SymboUQError: If there are some, and not as many.
+        SymboUQError: If there are fewer than one group needs.
     """
     import torch
 
@@ -339,9 +326,7 @@ def _too_few(wanted: int, there: int) -> SymboUQError:
 
 
 def _work_apart(told: Connection, gpus: str | None) -> None:
-    """Does the work on stages as they come; tells the progress of each, then its seconds or what
-    went wrong. It ends with the process that began it, however that ends.
-    """
+    """Work on stages as they come, and send the progress of each, then its seconds or its error."""
     os.setpgid(0, 0)  # a group of its own and of what it begins, to be ended with it
     if gpus is not None:
         os.environ[_GPUS] = gpus  # before the first library asks which there are
@@ -370,9 +355,9 @@ class State:
 
     Attributes:
         stage: The stage.
-        folder: Its folder; None while an input is not made yet, so that the key is unknown.
-        done: Whether it is made.
-        seconds: How long that took.
+        folder: Its folder; None while an unfinished input leaves the key unknown.
+        done: Whether it is finished.
+        seconds: Time that it took.
     """
 
     stage: Stage
@@ -382,14 +367,7 @@ class State:
 
 
 class Run:
-    """A folder of stages.
-
-    Args:
-        folder: Where the stages lie.
-        stages: All stages, each after those that it reads.
-        processes: For jobs on many records; all cores by default.
-        threads: Of models and networks on a CPU; all cores by default.
-    """
+    """A folder of stages, each listed after those that it reads."""
 
     def __init__(
         self,
@@ -407,23 +385,23 @@ class Run:
 
     @property
     def most_gpus(self) -> int:
-        """The most GPUs that a model is divided among."""
+        """Largest number of GPUs that a model is split across."""
         return max((stage.gpus for stage in self.stages), default=1)
 
     def states(self) -> list[State]:
-        """Progress of every stage; runs none."""
+        """Progress of every stage, without running any."""
         return [self._state(stage) for stage in self.stages]
 
     def seconds(self, stage: Stage) -> float | None:
-        """How long a stage took that is known to be made; None of another."""
+        """Time of a stage known to be finished; otherwise None."""
         made = self._made.get(stage)
         return made.seconds if made else None
 
     def output(self, stage: Stage, name: str = "") -> Path:
-        """The path of a stage's output, the first by default.
+        """Path of a stage's output, by default the first.
 
         Raises:
-            StageError: If it is not made.
+            StageError: If it is not finished.
         """
         path = self._input((stage, name or stage.outputs[0]))
         if path is None:
@@ -439,19 +417,19 @@ class Run:
         gpus: int = 0,
         most: float = inf,
     ) -> None:
-        """Runs what is not made yet, each stage once those that it reads are made.
+        """Run unfinished stages, each once its inputs are finished.
 
         Args:
-            begun: Told of each stage before it is submitted.
-            advance: Told by a stage at work how many of its `size` pieces more are done.
-            submit: Has a stage worked on.
-            room: Stages that are worked on side by side.
-            gpus: How many of them may be on a GPU; 0 where there is none.
-            most: Stages on more GPUs than these are left, with all that reads what they make.
+            begun: Receives each stage before it is submitted.
+            advance: Receives numbers of finished pieces of a stage.
+            submit: Starts the work on a stage.
+            room: Number of concurrent stages.
+            gpus: How many of them may use a GPU; 0 without GPUs.
+            most: Stages on more GPUs are skipped, with all that depend on them.
 
         Raises:
-            StageError: If an input is missing, or a stage does not leave its outputs.
-            Exception: The first that a stage raises, once the others that were begun are made.
+            StageError: If an input is missing, or a stage does not write its outputs.
+            Exception: The first that a stage raises, once the other running stages end.
         """
         to_do = [stage for stage in self.stages if not self._state(stage).done]
         waiting = [stage for stage in to_do if stage.gpus <= most]
@@ -486,14 +464,10 @@ class Run:
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
     def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
-        """Runs what is not made yet on a Ray cluster, as many stages at once as it has workers.
-
-        Args:
-            begun: Told of each stage before it is submitted.
-            workers: How many; as many as the cluster has by default.
+        """Run unfinished stages on a Ray cluster, as many at once as it has workers (default: all).
 
         Raises:
-            SymboUQError: As `make`, or if there is no cluster, or none with so many GPUs.
+            SymboUQError: As `make`, or if there is no cluster, or too few GPUs.
         """
         from symbouq.io import cluster
 
@@ -509,12 +483,8 @@ class Run:
             self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster // divided)
 
     def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
-        """Takes out the first stage that can be worked on, and those that prove to be made: where
-        an input is made anew, with the same content.
-
-        Args:
-            waiting: The stages that are left.
-            on_gpu: Whether one on a GPU can be worked on.
+        """Remove and return the first stage that can start, and remove those that prove to be
+        finished because a remade input has the same content.
         """
         for stage in list(waiting):
             if (on_gpu or not stage.on_gpu) and all(
@@ -527,7 +497,7 @@ class Run:
         return None
 
     def _record(self, state: State, seconds: float) -> None:
-        """Records, in its folder and here, that a stage is made."""
+        """Record a finished stage in its folder and here."""
         stage, folder = state.stage, state.folder
         assert folder is not None  # it was worked on there
         made_from = {
@@ -564,7 +534,7 @@ class Run:
         return digest.hexdigest()[:12]
 
     def _input(self, item: Path | Output) -> Path | None:
-        """Path of an input; None while the stage that writes it is not made."""
+        """Path of an input; None while its stage is unfinished."""
         if isinstance(item, Path):
             if not item.exists():
                 raise StageError(f"{item}: no such file; it is read by this experiment")
@@ -574,9 +544,7 @@ class Run:
         return state.folder / name if state.folder is not None and state.done else None
 
     def _digest(self, path: Path) -> str:
-        """Hash of a file's content, or of the files of a folder with their names, but for how long
-        something took, which decides nothing.
-        """
+        """Hash of a file, or of the files of a folder with their names, except timing files."""
         if path.is_dir():
             files = sorted(
                 file for file in path.rglob("*") if file.is_file() and file.name != TIMING

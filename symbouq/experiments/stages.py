@@ -1,8 +1,7 @@
-"""The stages of an experiment, from questions to predictions, with what each reads and writes.
+"""Stages of an experiment, from questions to predictions, with their inputs and outputs.
 
-Questions and their answers lie in different files. Answers are read by the label stages
-alone, and the labels of a test split by nothing before the tables. A stage is given the paths of
-its declared inputs and no others.
+Questions and answers are in different files. Only label stages read answers, and only tables read
+the labels of a test split. A stage gets the paths of its declared inputs and no others.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ if TYPE_CHECKING:
 
 
 class _Seconds(NamedTuple):
-    """Estimated seconds of a piece of work, for the plan.
+    """Estimated seconds of a piece of work: with the smallest model, and per million parameters.
 
     Attributes:
         least: With the smallest model.
@@ -155,7 +154,7 @@ class Questions(Stage):
 
 
 class Splits(Stage):
-    """Proof that no scene of a dataset is in two splits."""
+    """Proof that the splits of a dataset share no scene."""
 
     kind, outputs = "splits", ("splits.json",)
 
@@ -184,16 +183,12 @@ class Pretrained(Stage):
 
 
 class Trained(Stage):
-    """A model that is trained further on generated scenes.
+    """A model trained further on generated scenes.
 
-    Args:
-        backbone: The model.
-        training: How it is trained.
-        base: What installs the model that it starts from; None for a folder or one of the hub.
-        data: Folder of the benchmarks.
+    `base` installs the model that it starts from; None for a folder or a hub id.
 
     Raises:
-        SettingsError: If it needs wordings of a benchmark, and no folder is given.
+        SettingsError: If it needs wordings of a benchmark without a data folder.
     """
 
     kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
@@ -244,20 +239,16 @@ class Trained(Stage):
 
 
 class Model:
-    """A backbone or a judge with the stages that make it.
-
-    Args:
-        config: What is configured of it.
-        installed: The stages that install pretrained models, by their names; gets its own.
-        data: Folder of the benchmarks.
+    """A backbone or judge, with the stages that make it. `installed` collects stages for pretrained
+    models.
 
     Attributes:
-        name: Its name in tables.
-        config: What is configured of it.
-        stages: What makes its folder; none where that is there, or on the hub.
-        inputs: What a stage that runs it reads.
-        identity: What a stage's settings say of it.
-        parameters: How many parameters it has, as far as that is known without it.
+        name: Name in tables.
+        config: Its configuration.
+        stages: Stages that make its folder; empty if that exists, or for hub models.
+        inputs: Inputs of stages that run it.
+        identity: Its part of a stage's settings.
+        parameters: Number of parameters, if known without loading it.
         template: File of its chat template; None for the model's own.
     """
 
@@ -279,11 +270,11 @@ class Model:
         self.inputs = weights + ([config.chat_template] if config.chat_template else [])
 
     def place(self, work: Work) -> str:
-        """Its folder, or its id on the hub, for a stage that has its inputs."""
+        """Folder or hub id, for a stage with its inputs."""
         return str(work.input(self.stages[-1])) if self.stages else str(self.config.model)
 
     def folder(self, run: Run) -> Path | None:
-        """Its folder, once a run has made it; None of a model of the hub that was never fetched."""
+        """Folder of a finished model; None for a hub model that was never fetched."""
         return run.output(self.stages[-1]) if self.stages else folder_of(str(self.config.model))
 
 
@@ -302,24 +293,18 @@ def _parameters(config: BackboneConfig) -> float:
 
 
 class CellStages:
-    """The stages of a cell.
-
-    Args:
-        config: The experiment.
-        backbone: The cell's backbone.
-        judges: The experiment's judges.
-        questions: The cell's questions.
+    """Stages of a cell.
 
     Attributes:
         name: The cell.
         traces: Its traces.
-        audits: Their audits by view; None is the assumed context.
-        signals: Their signals.
-        judged: Their steps' labels by each judge whose labels something reads, by its name.
-        labels: Labels of their claims.
-        scores: Their scores by view; empty where they are not scored.
-        worlds: How their answers stand in the possible worlds, where a view asks for it.
-        predictions: What the composers predict, on a test split.
+        audits: Audits by view; None is the assumed context.
+        signals: Signals of the traces.
+        judged: Labels of the steps by judge, as far as something reads them.
+        labels: Labels of the claims.
+        scores: Scores by view; empty if it is not scored.
+        worlds: Answers in the possible worlds, if a view needs them.
+        predictions: Predictions of the composers, on a test split.
     """
 
     def __init__(
@@ -348,32 +333,32 @@ class CellStages:
 
     @property
     def stages(self) -> list[Stage | None]:
-        """The stages up to the labels, in order: of every cell as many, some of which it lacks."""
+        """Stages up to the labels, in order; None for those that this cell lacks."""
         audited = self.traces, *self.audits.values(), self.signals
         return [*audited, *(self.judged.get(each.name) for each in self._judges), self.labels]
 
     def inputs(self, view: View | None = None, labels: bool = True) -> list[Stage]:
-        """Stages that scorers read: traces, audits of a view, signals and, on demand, labels."""
+        """Stages that scorers read: traces, audits of a view, signals and optionally labels."""
         stages: list[Stage] = [self.traces, self.audits[view], self.signals]
         return [*stages, self.labels] if labels else stages
 
     def split(self, work: Work, view: View | None = None, labels: bool = True) -> bank.Split:
-        """The files of `inputs`."""
+        """Files of `inputs`."""
         traces, audits, signals, *last = map(work.input, self.inputs(view, labels))
         return bank.Split(traces, signals, audits, *last)
 
     def scored(self, work: Work, view: View | None = None) -> ScoredTraces:
-        """The traces as a composer may see them."""
+        """Traces as a composer may see them."""
         stages = self.traces, self.audits[view], self.scores[view], self.worlds
         return ScoredTraces.read(*(work.input(stage) for stage in stages if stage))
 
     def conclusions(self, work: Work) -> dict[str, int]:
-        """Correctness of each trace's answer, by id; of those with a label."""
+        """Correctness of each labelled trace's answer, by id."""
         return conclusion_labels(work.input(self.labels))
 
 
 class Traces(Stage):
-    """Generated traces of a cell, with samples where they are scored."""
+    """Generated traces of a cell, with samples if they are scored."""
 
     kind, version, outputs, on_gpu = "traces", 2, ("traces.jsonl",), True
 
@@ -405,10 +390,10 @@ class Traces(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Generates the traces.
+        """Generate the traces.
 
         Raises:
-            RecordError: At the first question that cannot be read.
+            RecordError: At the first invalid question.
         """
         cell, out, done = self.cell, work.out / self.outputs[0], 0
         instances, failed = read_instances([str(work.input(cell.questions))])
@@ -421,7 +406,7 @@ class Traces(Stage):
 
 
 class _Job(Stage):
-    """A job of the auditor on every record of a stage's first output."""
+    """A job on every record of a stage's first output."""
 
     setup: ClassVar[Callable[..., Any]]
     record: ClassVar[type[Instance]] = Trace
@@ -447,10 +432,10 @@ class _Job(Stage):
         super().__init__(about, (records,), settings, cost, size)
 
     def run(self, work: Work) -> None:
-        """Does the job.
+        """Do the job.
 
         Raises:
-            RecordError: At the first record that it cannot be done on.
+            RecordError: At the first record that fails.
         """
         (file,) = work.files.values()
         job = Job(type(self).setup, tuple(self.arguments), self.record)
@@ -474,7 +459,7 @@ class Audits(_Job):
 
 
 class Worlds(_Job):
-    """Verdicts on the answers of a cell in the worlds that their scenes leave possible."""
+    """Answers of a cell in the possible worlds of their scenes."""
 
     kind, outputs, setup = "worlds", ("worlds.jsonl",), checking_worlds
 
@@ -492,7 +477,7 @@ class Counterfactual(_Job):
 
 
 class Signals(Stage):
-    """Signals cache of the traces of a cell: the backbone's states and probabilities."""
+    """Signals cache of a cell's traces: states and probabilities of the backbone."""
 
     kind, outputs, on_gpu = "signals", ("signals",), True
 
@@ -508,10 +493,10 @@ class Signals(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Extracts the signals.
+        """Extract the signals.
 
         Raises:
-            RecordError: The first of the traces that have none.
+            RecordError: For the first trace without signals.
         """
         cell, out = self.cell, work.out / self.outputs[0]
         traces, audits = work.input(cell.traces), work.input(cell.audits[None])
@@ -538,10 +523,10 @@ class Judged(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Judges the steps.
+        """Judge the steps.
 
         Raises:
-            RecordError: The first of the traces that cannot be judged.
+            RecordError: For the first trace that cannot be judged.
         """
         out, failed = work.out / self.outputs[0], []
         judge = Judge(_engine(self.cell.config.generation, self.judge, work))
@@ -555,7 +540,7 @@ class Judged(Stage):
 
 class Labels(Stage):
     """Labels of a cell's claims: conclusions by their answers, steps of generated scenes by the
-    truth, other steps by the judge, where there is one.
+    truth, other steps by the judge, if any.
     """
 
     kind, outputs = "labels", ("labels.jsonl",)
@@ -567,11 +552,11 @@ class Labels(Stage):
         super().__init__(cell.name, (*read, self.judged) if self.judged else read)
 
     def run(self, work: Work) -> None:
-        """Labels the traces.
+        """Label the traces.
 
         Raises:
             RecordError: If a trace has no claims.
-            SymboUQError: If a trace has no answer to compare with.
+            SymboUQError: If a trace has no right answer.
         """
         gold = work.input(self.cell.questions, GOLD)
         answers = {row["id"]: row for row in read_rows(gold)}
@@ -595,8 +580,8 @@ class Labels(Stage):
 
 
 class Search(Stage):
-    """A learned scorer on every point of a grid, on the source's traces under the assumed context
-    (Table search-space).
+    """A learned scorer at every point of a grid, on the source in the assumed context (Table
+    search-space).
     """
 
     kind, outputs, on_gpu = "search", ("settings.json", "search.jsonl"), True
@@ -615,7 +600,7 @@ class Search(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Tries every point; what is best is written apart from how long it took."""
+        """Try every point; the best settings are written separately from the times."""
         from symbouq.evidence.scorers.settings import Settings
         from symbouq.evidence.scorers.sweep import sweep, tuned
 
@@ -628,14 +613,9 @@ class Search(Stage):
 
 
 class Scorer(Stage):
-    """A scorer, fitted on the source with each of its seeds; a constraint scorer may see a view.
+    """A scorer, fitted on the source with each of its seeds.
 
-    Args:
-        name: The scorer.
-        view: What it sees; None is the assumed context.
-        train: The source's training traces.
-        validation: The source's validation traces.
-        search: What tunes it, where something does.
+    A constraint scorer may see a `view`; None is the assumed context. A `search` may tune it.
     """
 
     kind, version, outputs = "scorer", 3, ("scorers",)
@@ -709,7 +689,7 @@ class Scores(Stage):
         super().__init__((*cell.name, view), read, hub, cost)
 
     def run(self, work: Work) -> None:
-        """Scores the traces."""
+        """Score the traces."""
         split = self.cell.split(work, self.view, labels=False)
         classes = {*self.validation.conclusions(work).values()}
         scoring = bank.Scoring(
@@ -797,7 +777,7 @@ class Costs(Stage):
         super().__init__((cell.backbone.name,), read, hub, cost)
 
     def run(self, work: Work) -> None:
-        """Measures each scorer, with its first seed, and the paper's path of two scores."""
+        """Measure each scorer with its first seed, and the paper's path of two scores."""
         examples = self.cell.split(work, labels=False).examples()
         fitted = {
             stage.scorer: bank.load(
@@ -814,7 +794,7 @@ class Costs(Stage):
 
 
 def conclusion_labels(path: Path) -> dict[str, int]:
-    """Correctness of each trace's answer by id, from a labels file; of those with a label."""
+    """Correctness of each labelled trace's answer by id, from a labels file."""
     last = {name: record.labels[-1] for name, record in read_labels(path).items()}
     return {name: label for name, label in last.items() if label is not None}
 
@@ -828,7 +808,7 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
 
 
 def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:
-    """An engine with a model, loaded as it is configured."""
+    """Engine with a model, loaded as configured."""
     return _loaded(generation.of(model.config), model.place(work), model.template)
 
 
@@ -851,35 +831,35 @@ def _loaded(generation: GenerationConfig, place: str, template: str | None) -> E
 
 @cache
 def _ontology_hash() -> str:
-    """The hash of the built-in rules and ontology, as every audit records it."""
+    """Hash of the built-in rules and ontology, as in audits."""
     return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
 def _need(scorers: Iterable[Scorer], need: Need) -> bool:
-    """Whether some scorer reads something."""
+    """Whether some scorer needs an input."""
     return any(need in entry(stage.scorer).needs for stage in scorers)
 
 
 def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
-    """The models that some scorers ask about a cell's traces, as far as they are here."""
+    """Local models that some scorers ask about a cell's traces."""
     nli = Path(cell.config.nli) if cell.config.nli and _need(scorers, "samples") else None
     asked: list[Path | Stage] = [nli] if nli and nli.is_dir() else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
 
 
 def _asked_of_hub(scorers: Iterable[Scorer], cell: CellStages) -> dict[str, str]:
-    """The entailment model that some scorers ask, where it comes from the hub, as a setting."""
+    """Entailment model from the hub, as a setting, if some scorers ask it."""
     nli = cell.config.nli if _need(scorers, "samples") else None
     return {"nli": nli} if nli and not Path(nli).is_dir() else {}
 
 
 def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:
-    """Estimated seconds a trace in which the backbone is asked."""
+    """Estimated seconds per trace of asking the backbone."""
     return cell.seconds["asked"] if _need(scorers, "backbone") else 0.0
 
 
 def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.Resources:
-    """Resources of scorers: a GPU where there is one, and the models that they need."""
+    """Resources of scorers: a GPU if there is one, and the models that they need."""
     device, backbone, nli = best_device(), cell.backbone, cell.config.nli
     asked = (backbone.place(work), backbone.template) if _need(scorers, "backbone") else None
     return bank.Resources(

@@ -1,7 +1,7 @@
-"""Tables of the paper, and four additional ones, as views of an experiment's results.
+"""Tables of the paper, and four more, as views of an experiment's results.
 
-The paper's numbers appear in their own columns if backbone and dataset have the paper's names.
-Figures of learned scores are means over seeds.
+The paper's numbers have their own columns if backbone and dataset have the paper's names. Figures
+of learned scores are means over seeds.
 """
 
 from __future__ import annotations
@@ -95,17 +95,8 @@ def _grid(
 ) -> Table:
     """Table of numbers by rows and columns, with the paper's numbers next to ours.
 
-    Args:
-        name: The paper's table.
-        title: The table's title.
-        heads: Of the cells that label a row.
-        rows: The coordinates of each row.
-        columns: The coordinates of each column.
-        texts: The cells of a column.
-        note: How to read it.
-        label: The cells that label a row.
-        head: The head of a column.
-        shared: Coordinates of all numbers.
+    `texts` gives the cells of a column, `label` the cells that label a row, and `head` the head of
+    a column; `shared` coordinates apply to all numbers.
     """
     filled: list[tuple[str, Sequence[str | Value]]] = []
     for column in columns:

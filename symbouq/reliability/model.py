@@ -105,7 +105,7 @@ class Model(Stored):
         return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
-        """Candidate scores of traces read by this model's `reader`, and the missing scores of each."""
+        """Candidate scores of traces read by this model's `reader`, and those missing of each."""
         names = tuple(self.candidates)
         rows, missing = [], []
         for reading in readings:

@@ -1,4 +1,4 @@
-"""The training corpus of a backbone: prompts with the sound traces that answer them."""
+"""Training corpus of a backbone: prompts with sound traces as answers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Pair(NamedTuple):
 
 
 def pair(problem: Problem) -> Pair:
-    """A problem as the generating model meets it, with its sound trace."""
+    """A problem as a prompt with its sound trace."""
     instance = make_record(Instance, problem.record("training"))
     return Pair(user_message(instance), problem.trace.encoded())
 
@@ -50,7 +50,7 @@ def restating(problem: Problem) -> Pair:
 
 
 def instructions() -> list[str]:
-    """The parts of prompts that never vary: the contract and the task of every family."""
+    """Fixed parts of prompts: the contract and the task of every family."""
     easiest = [family(1, random.Random(0)) for family in FAMILIES.values()]
     tasks = [pair(problem).prompt.partition("\n")[0] for problem in easiest]
     return list(dict.fromkeys([STRUCTURED, RESTATING, *tasks]))
@@ -59,12 +59,10 @@ def instructions() -> list[str]:
 def corpus(
     seed: int, hops: Sequence[int] = (1, 2, 3), wordings: Wordings | None = None
 ) -> Iterator[Pair]:
-    """Pairs without end, the same for the same seed.
+    """Endless pairs, determined by the seed.
 
-    Args:
-        seed: Draws them.
-        hops: Numbers of hops, drawn evenly; one that is there twice is drawn twice as often.
-        wordings: Further wordings of directions; three chains of four use them.
+    Numbers of hops are drawn evenly from `hops`; repeat one to draw it more often. Three chains of
+    four use `wordings`.
     """
     draw = random.Random(f"corpus/{seed}")
     while True:
@@ -81,13 +79,10 @@ def corpus(
 
 
 def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
-    """The wordings of each direction in the sentences of a benchmark's training split.
+    """Wordings of each direction in the questions of a benchmark's training split.
 
-    The sentences are read by the audit's parser; those that state one direction between two
-    letters become wordings of it.
-
-    Args:
-        rows: Questions of the training split.
+    The audit's parser reads the sentences; those that state one direction between two letters
+    become wordings.
     """
     auditor = TraceAuditor()
     wordings: defaultdict[str, set[str]] = defaultdict(set)

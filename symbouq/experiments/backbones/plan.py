@@ -1,4 +1,4 @@
-"""How a backbone is trained: its shape, and how long on which scenes."""
+"""How a backbone is trained: shape, duration and scenes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FURTHER_RATE = 1e-3
 
 @dataclass(frozen=True)
 class Size:
-    """The shape of a backbone. Heads are 32 wide: vLLM on a CPU takes no narrower ones."""
+    """Shape of a backbone. Heads are 32 wide, the least for vLLM on a CPU."""
 
     width: int
     layers: int
@@ -32,18 +32,16 @@ SIZES = {"small": Size(256, 4, 704), "tiny": Size(128, 4, 352)}
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings with which a backbone is trained.
+    """Training settings of a backbone.
 
     Attributes:
-        start: Its shape, where it is trained from nothing; the folder of a pretrained model, or its
-            id on the Hugging Face hub, where that is trained further.
-        steps: Optimiser steps; 3,000 from nothing, 90 further, where None.
-        tokens: Tokens in a batch, padding included.
-        rate: Peak learning rate of AdamW; 0.005 from nothing, 0.001 further, where None. It rises
-            over 5 % of the steps and falls as a cosine.
-        seed: Draws weights and corpus.
-        hops: Numbers of hops of the scenes, the easiest first (`lessons`); one that is there twice
-            is drawn twice as often.
+        start: Shape of a new model, or folder or hub id of a pretrained one.
+        steps: Optimiser steps; None: 3,000 for a new model, 90 for a pretrained one.
+        tokens: Tokens per batch, including padding.
+        rate: Peak learning rate of AdamW, after 5 % of the steps, with cosine decay; None: 0.005
+            for a new model, 0.001 for a pretrained one.
+        seed: Seed of weights and corpus.
+        hops: Numbers of hops, the easiest first (`lessons`); repeat a number to draw it more often.
     """
 
     start: Size | str

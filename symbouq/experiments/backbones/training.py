@@ -1,4 +1,4 @@
-"""Training on the project's own scenes: of a small Llama from nothing, or of a pretrained model."""
+"""Training on generated scenes: of a new small Llama, or of a pretrained model."""
 
 from __future__ import annotations
 
@@ -57,13 +57,7 @@ Watch = Callable[[int, float], None]
 
 
 class _Pupil(NamedTuple):
-    """A model that is to be trained.
-
-    Attributes:
-        model: The model.
-        tokenizer: Its tokenizer.
-        origin: What it starts from, as JSON.
-    """
+    """Model and tokenizer in training, with their origin as JSON."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -73,18 +67,11 @@ class _Pupil(NamedTuple):
 def train(
     plan: Plan, out: Path, wordings: Wordings | None = None, watch: Watch | None = None
 ) -> PreTrainedModel:
-    """Trains a backbone and writes it as a model folder of transformers.
+    """Train a backbone and write it as a model folder of transformers.
 
-    The folder holds bfloat16 weights, the tokenizer with its chat template, and
-    `training.json`: the plan, the hash of the first texts of the corpus, the last losses. Where
-    the folder holds the state of a training that was stopped, that goes on; where it holds what
-    the same plan has made, that is given.
-
-    Args:
-        plan: How.
-        out: The folder.
-        wordings: Further wordings of directions (`corpus.wordings_of`).
-        watch: Told of every step.
+    The folder gets bfloat16 weights, the tokenizer with its chat template, and `training.json`:
+    plan, hash of the first corpus texts, last losses. An interrupted training resumes; a model
+    finished under the same plan is loaded. `watch` receives every step.
 
     Raises:
         SymboUQError: If a pretrained model cannot be loaded.
@@ -117,7 +104,7 @@ def train(
 
 
 def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
-    """Whether a folder holds what would be made."""
+    """Whether a folder has the model that would be made."""
     try:
         card = json.loads((out / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -148,8 +135,8 @@ def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
 
 
 def _further(start: str) -> _Pupil:
-    """A pretrained model, to which the instructions that never vary are one token each: prompts
-    become shorter, and what the instructions say is learnt.
+    """A pretrained model with a token for each fixed instruction: prompts get shorter, and their
+    meaning is learned.
 
     Raises:
         SymboUQError: If it cannot be loaded.
@@ -177,19 +164,7 @@ def _taught(
     wordings: Wordings | None,
     watch: Watch | None,
 ) -> list[float]:
-    """Trains a model from where its training stopped.
-
-    Args:
-        plan: How.
-        pupil: The model.
-        state: File of the state where it stopped, written from time to time.
-        made_from: What the model is made from, which tells whether the state is of it.
-        wordings: Further wordings of directions.
-        watch: Told of every step.
-
-    Returns:
-        The loss of every step.
-    """
+    """Train a model, resuming from a matching state file, and return the loss of every step."""
     model = pupil.model.train()
     device = model.device.type
     optimiser = torch.optim.AdamW(
@@ -228,7 +203,7 @@ def _taught(
 def _gradients(
     model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
 ) -> float:
-    """Adds the gradients of a batch's mean loss, which is given; arguments as of `_loss`."""
+    """Add the gradients of a batch's mean loss, and return it; arguments as of `_loss`."""
     device = model.device.type
     rows = max(1, _TOGETHER // ids.shape[1])
     parts = zip(*(torch.split(t, rows) for t in (ids, mask, targets)), strict=True)
@@ -245,14 +220,10 @@ def _gradients(
 def _loss(
     model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
 ) -> torch.Tensor:
-    """The negative log-probabilities of the targets, added up; logits, which are large, are made
-    only at places that predict one of some row.
+    """Summed negative log-probabilities of the targets, from token ids, mask and targets `[rows,
+    tokens]`.
 
-    Args:
-        model: The model.
-        ids: Token ids, `[rows, tokens]`.
-        mask: Which of them are there.
-        targets: The ids that are to be learnt, other places ignored.
+    Logits are large, so they are computed only at places that predict a target of some row.
     """
     following = targets[:, 1:]
     places = (following != _IGNORED).any(0).nonzero().squeeze(1)
@@ -266,7 +237,7 @@ def _loss(
 
 
 def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
-    """The state of a training that was stopped; None where there is none, or that of another."""
+    """State of an interrupted training; None if there is none of this origin."""
     if not state.is_file():
         return None
     stopped = torch.load(state, weights_only=True, map_location="cpu")
@@ -274,10 +245,10 @@ def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
 
 
 def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
-    """The order of teaching: numbers of hops, and for how many steps.
+    """Numbers of hops and steps of each lesson.
 
-    To find and copy one fact comes first: the last lesson, on all numbers of hops, takes half
-    of the steps, the shorter ones share the other half.
+    Finding and copying one fact comes first. The last lesson, on all numbers of hops, takes half of
+    the steps; the shorter ones share the rest.
     """
     hops = tuple(sorted(plan.hops))
     early = plan.length // 2 // max(1, len(hops) - 1)
@@ -286,7 +257,7 @@ def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _rate(step: int, steps: int) -> float:
-    """The share of the peak learning rate: a short rise, then a cosine to a twentieth."""
+    """Share of the peak learning rate: a short rise, then a cosine to a twentieth."""
     rise = max(1, steps // 20)
     if step < rise:
         return (step + 1) / rise
@@ -294,7 +265,7 @@ def _rate(step: int, steps: int) -> float:
 
 
 def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], int]:
-    """Token ids of a pair under the chat template, and how many of them are the prompt's."""
+    """Token ids of a pair in the chat template, and the number of prompt tokens."""
     asked = [{"role": "user", "content": pair.prompt}]
     prompt = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=False)
     start = tokenizer.encode(prompt, add_special_tokens=False)
@@ -305,7 +276,7 @@ def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], 
 def batches(
     pairs: Iterator[Pair], tokenizer: PreTrainedTokenizerBase, plan: Plan
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Batches of about equally long pairs: ids, attention mask and targets, `[rows, tokens]`.
+    """Batches of similarly long pairs: ids, attention mask and targets, `[rows, tokens]`.
 
     Only the answer's tokens are targets.
     """
@@ -324,7 +295,7 @@ def batches(
 def _padded(
     rows: Sequence[tuple[list[int], int]],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rows as a batch: ids, attention mask and targets, padded on the right with what is masked."""
+    """Rows as a batch, padded on the right: ids, attention mask and targets."""
     stacked = partial(pad_sequence, batch_first=True)
     ids = [torch.tensor(tokens) for tokens, _ in rows]
     answers = [torch.tensor([_IGNORED] * prompt + tokens[prompt:]) for tokens, prompt in rows]
@@ -350,13 +321,11 @@ _PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
 def train_tokenizer(
     texts: Iterable[str], size: int, instructions: Iterable[str] = ()
 ) -> PreTrainedTokenizerFast:
-    """Trains a tokenizer on a kind of text.
+    """Train a byte-level BPE tokenizer with `size` tokens, in which capitals and digits stand
+    alone.
 
-    Args:
-        texts: Examples of it.
-        size: Number of tokens, special ones and all bytes included, instructions not.
-        instructions: Texts that never vary, each a token of its own: a small model has
-            nothing to learn from their words, and prompts become a third as long.
+    Each fixed instruction becomes an additional token: a small model learns nothing from its words,
+    and prompts shrink to a third.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

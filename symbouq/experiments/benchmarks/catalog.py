@@ -18,32 +18,32 @@ class _Entry(BaseModel):
 
 
 class Layout(_Entry):
-    """The fields of a release's rows. Of several names, the first that a row has counts.
+    """Fields of a release's rows. Of several names, the first in a row counts.
 
     Attributes:
-        expected: The fields of a row in words, for messages.
-        scene: Names of the field that has the scene; none where the layout is no rows.
-        question: The same for the question.
-        answer: The same for the right answer.
-        questions: The field with the list of a row's questions; empty where a row is one.
-        choices: The field with the labels of the question.
-        space: The answer space of the benchmark where the question has no labels of its own.
-        qtype: The field with the type of the question, by which the answer space is chosen.
-        listed: Whether answers are lists, of labels or of positions among the choices.
-        coded: Whether the answer may be a number, whose meaning is not known: an error.
-        id: The field that identifies a question.
+        expected: Fields of a row in words, for messages.
+        scene: Names of the scene's field; empty if the layout has no rows.
+        question: Names of the question's field.
+        answer: Names of the right answer's field.
+        questions: Field with a row's list of questions; empty if a row is one.
+        choices: Field with the labels of the question.
+        space: Answer space for questions without labels.
+        qtype: Field with the question type, which selects the answer space.
+        listed: Whether answers are lists, of labels or positions among the choices.
+        coded: Whether the answer may be a number of unknown meaning: an error.
+        id: Field that identifies a question.
         story_id: Names of the field that identifies the scene.
-        question_id: The field that identifies the question of a scene.
-        paired: Whether these two identify a question only together.
-        sentences: The field with the number of sentences of a scene that is one text.
+        question_id: Field that identifies the question of a scene.
+        paired: Whether only both identify a question.
+        sentences: Field with the number of sentences of a scene that is one text.
         hops: Names of the field with the number of reasoning steps.
         task_hops: Whether files are named after that number.
         rest: Whether `meta` keeps all other fields.
-        left_out: Those that it does not.
-        part: The number of a part of the benchmark as a regular expression, looked for in the
-            file's name and a field; rows with the labels of `space` are of part 1.
+        left_out: Exceptions to `rest`.
+        part: Regular expression for the number of a part, searched for in the file name and a
+            field; rows with the labels of `space` belong to part 1.
         part_of: That field.
-        part_names: The number's prefix in `dataset`.
+        part_names: Prefix of the number in `dataset`.
     """
 
     expected: str
@@ -71,15 +71,15 @@ class Layout(_Entry):
 
 
 class Reduction(_Entry):
-    """A smaller answer space, and the questions that have an answer in it.
+    """A smaller answer space, and the questions with an answer in it.
 
     Attributes:
-        name: The name by which `--reduce` asks for it.
-        says: The questions that it keeps, in a sentence.
-        spaces: The answer spaces whose questions are kept.
-        labels: The labels that are kept; all of them where empty.
-        kind: Whether an answer is one label or several afterwards; as before where None.
-        exactly: How many labels the answer must have left, where it matters.
+        name: Name for `--reduce`.
+        says: The remaining questions, in a sentence.
+        spaces: Answer spaces of the remaining questions.
+        labels: Remaining labels; empty: all.
+        kind: Whether an answer is then one label or several; None: as before.
+        exactly: Required number of remaining labels, if any.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Reduction(_Entry):
     exactly: int | None = None
 
     def of(self, item: Item) -> Item | None:
-        """The question in the smaller space, or None where it has no answer there."""
+        """The question in the smaller space; None if it has no answer there."""
         if item.space not in self.spaces:
             return None
         if not self.labels:
@@ -113,14 +113,14 @@ class Benchmark(_Entry):
     """A benchmark.
 
     Attributes:
-        name: The name by which `data import` asks for it.
-        title: Its title, authors and year.
-        layouts: Names of the layouts that it is released in.
-        spaces: Its answer spaces, by the kind of question.
-        reductions: The smaller ones.
-        sizes: How many rows the paper has of each split; none where it is not in the paper.
-        hub: Hugging Face dataset ids that are known to hold it.
-        note: A remark on what the paper leaves open.
+        name: Name for `data import`.
+        title: Title, authors and year.
+        layouts: Names of its layouts.
+        spaces: Answer spaces by kind of question.
+        reductions: Smaller answer spaces.
+        sizes: Rows of each split in the paper; empty if it is not in the paper.
+        hub: Hugging Face dataset ids known to hold it.
+        note: Remark on what the paper leaves open.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The files of a benchmark's release as rows: JSON, JSON Lines, CSV, TSV, and hub datasets."""
+"""Files of a benchmark's release as rows: JSON, JSON Lines, CSV, TSV, and hub datasets."""
 
 from __future__ import annotations
 
@@ -35,13 +35,7 @@ _OTHER = re.compile(
 
 
 class Placed(NamedTuple):
-    """A row of a file with its place there.
-
-    Attributes:
-        row: The row.
-        line: Its line, from 1.
-        key: Its name, where the file is an object of rows; else its number.
-    """
+    """A row with its line from 1, and its key in an object of rows or its number."""
 
     row: Any
     line: int
@@ -49,11 +43,8 @@ class Placed(NamedTuple):
 
 
 def files_of(path: Path) -> tuple[list[Path], list[Path]]:
-    """The files that are read, and those of a folder that are not.
-
-    Args:
-        path: A file, which is read in any case, or a folder, of which traces
-            (`llm_traces_*`), annotations and other formats are left out.
+    """Files to read, and files of the folder to skip: traces (`llm_traces_*`), annotations and
+    other formats.
 
     Raises:
         BenchmarkError: If there is nothing to read.
@@ -73,20 +64,20 @@ def files_of(path: Path) -> tuple[list[Path], list[Path]]:
 
 
 def suffix(path: Path) -> str:
-    """The ending of a file's name in lower case, that of compression apart."""
+    """Ending of a file's name in lower case, without that of compression."""
     return Path(path.name.removesuffix(".gz")).suffix.casefold()
 
 
 def split_named(name: str) -> str | None:
-    """The split that a file, or a field, is named after."""
+    """Split in the name of a file or field."""
     words = set(re.findall(r"[a-z]+", name.casefold()))
     return next((split for split, names in _SPLITS.items() if names & words), None)
 
 
 def text_of(path: Path) -> tuple[str, str | None]:
-    """The text of a file, as far as it can be read, and why no further.
+    """Readable text of a file, and the reason if that is not all.
 
-    Bytes that are no UTF-8 stay as halves of characters, with which their own row fails.
+    Invalid UTF-8 becomes half characters, so only its row fails.
     """
     pieces: list[bytes] = []
     fault = None
@@ -111,12 +102,9 @@ def text_of(path: Path) -> tuple[str, str | None]:
 def rows_of(
     text: str, path: Path, is_row: Callable[[dict[str, Any]], bool]
 ) -> Iterator[Placed | RecordError]:
-    """The rows of a file's text, by the ending of its name.
+    """Rows of a file's text, by the ending of its name.
 
-    Args:
-        text: The text.
-        path: The file.
-        is_row: Whether an object that stands alone in a file is a row, and no object of rows.
+    `is_row` says whether a lone object in a file is a row, or an object of rows.
     """
     if suffix(path) in _DELIMITERS:
         yield from _table(text, str(path), _DELIMITERS[suffix(path)])
@@ -135,10 +123,8 @@ def rows_of(
 
 
 def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
-    """The rows of a dataset on the Hugging Face hub, each with the name of its split.
-
-    Args:
-        name: `owner/name`, or `owner/name:configuration`, with or without `hf:` before it.
+    """Rows of a Hugging Face dataset (`owner/name` or `owner/name:configuration`, possibly with
+    `hf:` in front), each with the name of its split.
 
     Raises:
         BenchmarkError: If the `datasets` library is missing or the dataset cannot be loaded.
@@ -174,7 +160,7 @@ def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
 
 
 def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
-    """The rows of a JSON document, as far as it is one."""
+    """Rows of a JSON document, as far as it is valid."""
     line = 1
     try:
         for placed in _Scanner(text).rows():
@@ -189,12 +175,7 @@ def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
 
 
 class _Scanner:
-    """A reader of a JSON document, one row at a time, so that one that breaks off gives what
-    it has.
-
-    Args:
-        text: The document.
-    """
+    """Reader of a JSON document, row by row, so that a broken one yields its first rows."""
 
     _BLANK = re.compile(r"\s*")
     _DECODER = json.JSONDecoder()
@@ -206,7 +187,7 @@ class _Scanner:
         self._skip()
 
     def rows(self) -> Iterator[Placed]:
-        """The rows of a list, of an object of rows, or of the list that `data` is."""
+        """Rows of a list, of an object of rows, or of the list in `data`."""
         if self._takes("["):
             yield from self._array()
             return
@@ -231,7 +212,7 @@ class _Scanner:
             self._separated("]")
 
     def _separated(self, end: str) -> None:
-        """Passes a comma, or stays before the end."""
+        """Pass a comma, or stay before the end."""
         if not self._takes(",") and not self._text.startswith(end, self._place):
             message = f"',' or '{end}' is expected"
             raise json.JSONDecodeError(message, self._text, self._place)

@@ -147,14 +147,14 @@ def import_benchmark(
 
 
 def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> bool:
-    """Whether a source of an import lies in the folder that it writes to."""
+    """Whether an import writes to a folder that it reads."""
     base = Path(path) if Path(path).is_dir() else Path(path).parent
     read = {(base / source["file"]).resolve().parent for source in sources if "file" in source}
     return folder.resolve() in read
 
 
 def _splits_of(folder: Path) -> list[Path]:
-    """The splits that an earlier import wrote into a folder, but for those changed since."""
+    """Splits that an earlier import wrote to a folder, except those changed since."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         entries = manifest["splits"].values() if manifest["symbouq"] else ()
@@ -165,7 +165,7 @@ def _splits_of(folder: Path) -> list[Path]:
 
 
 def _content_hash(file: Path) -> str | None:
-    """SHA-256 of what a split holds, unpacked; None where that cannot be read."""
+    """SHA-256 of a split's unpacked content; None if it cannot be read."""
     try:
         content = file.read_bytes()
         unpacked = gzip.decompress(content) if file.suffix == ".gz" else content
@@ -175,7 +175,7 @@ def _content_hash(file: Path) -> str | None:
 
 
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
-    """The sizes that are asked for; None for the release's own."""
+    """Requested sizes; None for the release's own."""
     if split == "paper":
         return benchmark.sizes or None
     if split in ("source", "none"):
@@ -195,7 +195,7 @@ def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
 def _read(
     benchmark: Benchmark, path: str
 ) -> tuple[list[dict[str, Any]], list[Path], list[Item], list[RecordError]]:
-    """The sources with their hashes, the files not read, the questions and the failures."""
+    """Sources with hashes, skipped files, questions and failures."""
     place = Path(path)
     if place.exists() and not path.startswith("hf:"):
         files, skipped = files_of(place)
@@ -220,7 +220,7 @@ def _read(
 
 
 def _hash(file: Path) -> str | None:
-    """SHA-256 of a file; None where it cannot be read, which was told when it was."""
+    """SHA-256 of a file; None if it cannot be read, which was reported before."""
     try:
         return file_hash(file)
     except OSError:
@@ -228,7 +228,7 @@ def _hash(file: Path) -> str | None:
 
 
 def _invalid(item: Item) -> RecordError | None:
-    """The error of a question that makes no record; None where it makes one."""
+    """Error of a question that makes no valid record; None if it does."""
     try:
         record = item.record()
         json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
@@ -263,7 +263,7 @@ def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
 
 
 def _counts(items: Iterable[Item]) -> dict[str, int]:
-    """How often each label is an answer; the options of a question count as one."""
+    """Frequency of each label among the answers; all options of a question count as one."""
     counts: Counter[str] = Counter()
     for item in items:
         if item.space == "choice":

@@ -1,4 +1,4 @@
-"""A question of a benchmark, whatever layout it came in."""
+"""A question of a benchmark, whatever its layout."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ class Item:
     """One question about one scene.
 
     Attributes:
-        id: Identifies it in the import.
+        id: Id in the import.
         dataset: Name by which the audit chooses a profile.
-        scene: The statements that are trusted.
+        scene: The trusted statements.
         question: The question.
-        answer: The right label, or a list of them.
-        labels: The labels that the answer may have.
+        answer: The right label or labels.
+        labels: Possible labels.
         kind: Whether an answer is one label, a set or a sequence.
-        meta: The release's other fields.
-        split: The release's own split, where it has one.
-        story: The release's own name for the scene, where it has one.
-        extra: Fields to keep beside the record's own, such as a trace's `response`.
-        file: Where it was read.
-        line: The line there, or the number of the row.
+        meta: Other fields of the release.
+        split: The release's split, if any.
+        story: The release's name for the scene, if any.
+        extra: Fields to keep in the record, such as a trace's `response`.
+        file: Its file.
+        line: Its line or row number.
     """
 
     id: str
@@ -55,7 +55,7 @@ class Item:
 
     @property
     def space(self) -> str:
-        """The name of the answer space, as `symbouq.auditing.answers` has it."""
+        """Name of the answer space, as in `symbouq.auditing.answers`."""
         return space_of(self.labels).name
 
     @property
@@ -65,7 +65,7 @@ class Item:
 
     @property
     def scene_key(self) -> str:
-        """SHA-256 of the scene's words, whatever their case and spacing."""
+        """SHA-256 of the scene's words, ignoring case and spacing."""
         return _digest(_words(self.scene))
 
     @property

@@ -1,6 +1,6 @@
-"""The rows of a release as questions, by the layout that the catalogue declares for them.
+"""Rows of a release as questions, by their declared layout.
 
-A row of another shape is an error that says what was expected and what was found.
+The error for a row of another shape says what was expected and found.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Found = Item | RecordError
 
 
 class _Origin(NamedTuple):
-    """The place that a row comes from.
+    """Origin of a row.
 
     Attributes:
         benchmark: The benchmark.
         file: The file.
-        line: Its line there.
-        key: Its name or number there.
-        split: The release's split, where the file is named after one.
+        line: Its line.
+        key: Its name or number.
+        split: The release's split, if the file is named after one.
     """
 
     benchmark: Benchmark
@@ -39,7 +39,7 @@ class _Origin(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """The beginning of its questions' ids."""
+        """Beginning of the ids of its questions."""
         stem = Path(self.file).name.split(".")[0]
         return stem if stem.startswith(self.benchmark.name) else f"{self.benchmark.name}-{stem}"
 
@@ -49,12 +49,7 @@ class _Origin(NamedTuple):
 
 
 def read_file(path: Path, benchmark: Benchmark) -> Iterator[Found]:
-    """The questions of one file, in order, and an error for each part that cannot be read.
-
-    Args:
-        path: The file; gzip is read transparently.
-        benchmark: The benchmark that it is of.
-    """
+    """Questions of a file (possibly compressed) in order, and an error for each unreadable part."""
     text, fault = text_of(path)
     try:
         yield from _read(text, path, benchmark)
@@ -66,11 +61,7 @@ def read_file(path: Path, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def read_hub(name: str, benchmark: Benchmark) -> Iterator[Found]:
-    """The questions of a dataset on the Hugging Face hub.
-
-    Args:
-        name: `owner/name`, or `owner/name:configuration`, with or without `hf:` before it.
-        benchmark: The benchmark that it is of.
+    """Questions of a Hugging Face dataset (`hub_rows`).
 
     Raises:
         BenchmarkError: If the `datasets` library is missing or the dataset cannot be loaded.
@@ -80,7 +71,7 @@ def read_hub(name: str, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def unrepeated(found: Iterable[Found]) -> tuple[list[Item], list[RecordError]]:
-    """Items and failures apart; an id that occurs before is a failure."""
+    """Items and failures; a repeated id is a failure."""
     items: dict[str, Item] = {}
     failed: list[RecordError] = []
     for one in found:
@@ -111,7 +102,7 @@ def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def _layout(row: Mapping[str, Any]) -> str | None:
-    """The layout whose fields a row has."""
+    """Layout whose fields a row has."""
     for layout_name, layout in LAYOUTS.items():
         asked = [(layout.questions,)] if layout.questions else [layout.question, layout.answer]
         if all(any(name in row for name in names) for names in (layout.scene, *asked)):
@@ -161,12 +152,8 @@ def _item(
 ) -> Item:
     """A question as its layout declares it.
 
-    Args:
-        row: The row, which has the scene.
-        fields: The question's own fields, those of the row where it has one question.
-        layout: The layout.
-        origin: The place of the row.
-        number: Which of the row's questions it is, where it has several.
+    `fields` are the question's own, which may be the row's; `number` counts several questions of a
+    row.
     """
     for names in (layout.question, layout.answer):
         if not any(name in fields for name in names):
@@ -222,7 +209,7 @@ def _item(
 
 
 def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> str:
-    """The part of the benchmark that a question is of, as its data set's name has it."""
+    """Part of the benchmark that a question belongs to, as a suffix of the dataset's name."""
     if not layout.part:
         return ""
     named = re.search(layout.part, f"{origin.file} {row.get(layout.part_of, '')}")
@@ -232,7 +219,7 @@ def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> s
 
 
 def _record(row: Row, origin: _Origin) -> Item:
-    """A question that is a record of this project already."""
+    """A question that already is a record of this project."""
     known = {"id", "dataset", "scene", "question", "answer", "answer_space", "meta"}
     benchmark, layout = origin.benchmark, LAYOUTS["records"]
     labels = row.get(layout.choices)
@@ -265,7 +252,7 @@ def _record(row: Row, origin: _Origin) -> Item:
 
 
 def _typed(qtype: str, choices: list[str] | None, benchmark: Benchmark) -> tuple[str, list[str]]:
-    """The type of a question of SpartQA, SpaRTUN or ReSQ, and its labels."""
+    """Type of a question of SpartQA, SpaRTUN or ReSQ, and its labels."""
     relations = benchmark.spaces.get("FR", BENCHMARKS["spartun"].spaces["FR"])
     if not qtype and choices is not None:
         name = space_of(choices).name
@@ -283,8 +270,8 @@ _BABI_LINE = re.compile(r"\s*(\d{1,9})\s+(.*\S)\s*$", re.ASCII)
 
 
 def _babi(text: str, origin: _Origin) -> Iterator[Found]:
-    """The questions of bAbI's numbered lines: each sees the sentences before it, and a line
-    numbered 1 starts a story.
+    """Questions of bAbI's numbered lines: each sees the sentences before it, and number 1 starts a
+    story.
     """
     benchmark = origin.benchmark
     task = _task(origin.file)
@@ -370,7 +357,7 @@ def _is_texts(value: Any) -> bool:
 
 
 def _task(file: str) -> str:
-    """The number of a task that a file is named after: `qa3_train.json` is 3."""
+    """Task number in a file name: `qa3_train.json` is 3."""
     task = re.search(r"qa(\d+)", Path(file).name)
     return task.group(1) if task else ""
 
@@ -396,7 +383,7 @@ _INNER_END = re.compile(r"[.!?]\s+[A-Z]")
 
 
 def _scene(row: Row, layout: Layout) -> Scene:
-    """A list where each item is one sentence, and one text otherwise."""
+    """A list with one sentence per item, otherwise one text."""
     value = _value(row, layout.scene)
     if not isinstance(value, str) and not _is_texts(value):
         raise RecordError(f"a scene is a text or a list of texts; found {type(value).__name__}")
@@ -411,7 +398,7 @@ def _scene(row: Row, layout: Layout) -> Scene:
 
 
 def _chosen(answer: Any, choices: list[str] | None) -> Any:
-    """An answer that is a position among the choices, as the choice."""
+    """The choice, if an answer is its position."""
     if isinstance(answer, bool) or not isinstance(answer, int):
         return answer
     if choices is None or not 0 <= answer < len(choices):
@@ -420,10 +407,10 @@ def _chosen(answer: Any, choices: list[str] | None) -> Any:
 
 
 def _in_space(answer: Any, labels: list[str], space: str) -> Any:
-    """An answer in the spelling of its space, a list where the release has a list.
+    """An answer in the spelling of its space, a list if the release has one.
 
     Raises:
-        RecordError: If it is no label of the space.
+        RecordError: If it is not a label of the space.
     """
     many = isinstance(answer, list | tuple)
     found: list[str] = []

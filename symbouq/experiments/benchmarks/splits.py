@@ -1,9 +1,8 @@
-"""Splits that are the same on every machine and keep each scene on one side.
+"""Splits that are the same on every machine and keep each scene in one split.
 
-A scene is known by the hash of its words and by the release's own name for it; all
-questions of a scene go together. Scenes are taken in the order of a hash of seed and scene,
-and the questions of the last one in the order of a hash of scene and question, so that a
-split has exactly the size asked for wherever the data suffices.
+The hash of its words and the release's name identify a scene; its questions stay together. Scenes
+are taken in the order of a seeded hash, and the questions of the last one in the order of another,
+so a split has exactly the requested size if the data suffice.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ class Cut:
     """The splits.
 
     Attributes:
-        rows: The questions of each split.
-        notes: Shortfalls, and where rows came from, in sentences.
-        unused: How many questions are in no split.
-        overlapping: How many were left out because their scene is in another split.
+        rows: Questions of each split.
+        notes: Shortfalls and origins of rows, in sentences.
+        unused: Number of questions in no split.
+        overlapping: Number of questions left out because their scene is in another split.
     """
 
     rows: dict[str, list[Item]] = field(default_factory=dict)
@@ -39,7 +38,7 @@ class Cut:
 
 
 def grouped(items: Sequence[Item]) -> list[Group]:
-    """The questions by scene, in the order of their first one."""
+    """Questions by scene, in order of first appearance."""
     parents: dict[str, str] = {}
 
     def root(key: str) -> str:
@@ -58,18 +57,13 @@ def grouped(items: Sequence[Item]) -> list[Group]:
 
 
 def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
-    """The groups, each in one of the release's splits or in none.
+    """Groups, each in at most one of the release's splits, and the number of dropped questions.
 
-    Args:
-        groups: The questions by scene.
-        drop: Whether a scene in two splits stays in the later one alone (test before
-            validation before train); otherwise it is refused.
-
-    Returns:
-        The groups, and how many questions were dropped.
+    With `drop`, a scene in two splits stays in the later one only (test before validation before
+    train).
 
     Raises:
-        BenchmarkError: If a scene is in two splits and `drop` is not set.
+        BenchmarkError: If a scene is in two splits without `drop`.
     """
     kept: list[Group] = []
     clashes: list[Group] = []
@@ -86,7 +80,7 @@ def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
 
 
 def _overlap(clashes: Sequence[Group]) -> str:
-    """The message about scenes in two splits, the first ten of them named."""
+    """Message about scenes in two splits, naming the first ten."""
     shown = [
         ", ".join(f"{item.id} ({item.split})" for item in group if item.split)
         for group in clashes[:10]
@@ -106,19 +100,11 @@ def cut(
     pool: bool = False,
     drop: bool = False,
 ) -> Cut:
-    """Splits a benchmark.
+    """Split a benchmark; sizes of None keep the release's own splits.
 
-    Args:
-        items: The questions.
-        sizes: How many of each split; None keeps the release's own splits whole.
-        seed: Varies the order in which scenes are taken.
-        pool: Whether to draw from all rows, whatever their split in the release.
-        drop: Whether a scene in two of the release's splits stays in the later one, see `separate`.
-
-    Returns:
-        The splits. Where the release lacks one, it is drawn from rows without a split, else
-        from what training leaves, and validation at last from test; notes say so. Rows that
-        do not suffice are shared out evenly.
+    A split that the release lacks is drawn from rows without a split, else from the rest of
+    training, and validation at last from test; notes say so. Scarce rows are shared evenly. With
+    `pool`, all rows are drawn from, whatever their split; `drop` is that of `separate`.
 
     Raises:
         BenchmarkError: If a scene is in two splits.
@@ -156,7 +142,7 @@ _DONORS = {"train": ("",), "validation": ("", "train", "test"), "test": ("", "tr
 
 
 def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int]) -> None:
-    """Fills the splits, those that the release lacks from the first source that has rows."""
+    """Fill the splits; those that the release lacks from the first source with rows."""
     plan: dict[str, dict[str, int]] = defaultdict(dict)
     for name, size in sizes.items():
         donors = (name,) if by_split[name] else _DONORS[name]
@@ -172,9 +158,9 @@ def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int])
 
 
 def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
-    """Moves scenes out of a list into splits, whole but for the last of each.
+    """Move scenes from a list into splits, whole except for the last of each.
 
-    Of too few rows, no split gets more than another that is short.
+    If rows are scarce, no short split gets more than another.
     """
     left = sum(map(len, groups))
     by_size = sorted(wanted, key=wanted.__getitem__)
@@ -205,17 +191,17 @@ def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
 
 
 def _restore_order(done: Cut, items: Sequence[Item]) -> None:
-    """Rows in the order of the source, splits in the usual one."""
+    """Put rows in the order of the source, and splits in the usual order."""
     place = {id(item): number for number, item in enumerate(items)}
     names = sorted(done.rows, key=lambda n: (ORDER.index(n) if n in ORDER else 9, n))
     done.rows = {n: sorted(done.rows[n], key=lambda item: place[id(item)]) for n in names}
 
 
 def check_apart(rows: Mapping[str, Sequence[Item]]) -> None:
-    """Makes sure that no scene is in two of the splits that are written.
+    """Make sure that written splits share no scene.
 
     Raises:
-        BenchmarkError: If one is.
+        BenchmarkError: If two do.
     """
     first: dict[str, tuple[str, str]] = {}
     for name, items in rows.items():

@@ -1,11 +1,10 @@
-"""Scenes with sentences hidden or blurred, one more a step, until they no longer decide.
+"""Scenes with sentences hidden or blurred, one more per step, until they no longer decide.
 
-The first sentence that is hidden is one that the answer does not rest on, where there is one: as
-much is gone, and the question is still decided. The next ones are premises of the answer, as long
-as it has some, then the rest. Equals are drawn by scene and question alone, so that all traces
-about a question lose the same sentences. Since less of a scene can only leave more open, a
-sentence is kept if the scene says something else without it, as where others refer to it. To blur
-a sentence is to say no more than that the converse of what it says is false.
+The first hidden sentence is, if possible, one that the answer does not rest on, so the question
+stays decided. Next come premises of the answer, then the rest. Ties are drawn by scene and question
+alone, so all traces about a question lose the same sentences. Less of a scene can only leave more
+open; so a sentence is kept if the scene says something else without it, for example because others
+refer to it. Blurring a sentence leaves only the denial of its converse.
 """
 
 from __future__ import annotations
@@ -36,16 +35,7 @@ def degrading(
     ontology: str | None = None,
     pipeline: str | None = None,
 ) -> Work:
-    """A worker that writes the steps of a record; it keeps whether each is decided.
-
-    Args:
-        first: The first step that is written; 0 is the record with its whole scene.
-        last: The last one; None for the first at which the question is open.
-        blur: Whether sentences are blurred, and not hidden.
-        profile: As a `TraceAuditor` takes it, and so are the others.
-        ontology: Likewise.
-        pipeline: Likewise.
-    """
+    """A worker that writes the steps of a record (`degraded`); keeps whether each is decided."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[list[Record], list[bool]]:
@@ -62,26 +52,20 @@ def degraded(
     last: int | None = None,
     blur: bool = False,
 ) -> Iterator[Record]:
-    """The steps of a record: at step n, n sentences are hidden, all of those of step n - 1 and one
-    more; at least one stays. `blurred` stands for `hidden` where sentences are blurred; those that
-    state no direction cannot be.
+    """Steps of a record: at step n, n sentences are hidden, those of step n - 1 and one more; at
+    least one stays. `blurred` replaces `hidden` if sentences are blurred, which needs a direction.
 
-    Each is the record with what is left of its scene, and
+    Each is the record with the remaining scene, and
 
-    - `step` and `hidden`, the numbers of the hidden sentences (relations, where the scene is given
-      in unnumbered ones) in the order in which they went, from 1;
+    - `step` and `hidden`, the numbers of the hidden sentences (for a scene in unnumbered
+      relations, of those) in order of hiding, from 1;
     - `decided`, whether the scene still settles all that the whole scene settles of the question;
-    - `gold`: how the record's `answer` and the answer that its trace `delivered` now stand:
-      `entailed`, `contradicted` or `open`; null where there is none in the answer space;
-    - of a trace `uses`, the claims (from 1) that rest on a hidden sentence, and `used`, whether
+    - `gold`: the status of the record's `answer` and of its trace's `delivered` answer:
+      `entailed`, `contradicted` or `open`; null if there is none in the answer space;
+    - for a trace `uses`, the claims (from 1) that rest on a hidden sentence, and `used`, whether
       there are any.
 
-    Args:
-        auditor: Its solver decides.
-        instance: A trace, or a question about a scene.
-        first: The first step.
-        last: The last one; None for the first at which the question is open.
-        blur: Whether sentences are blurred, and not hidden.
+    Steps `first` to `last` are written; without `last`, up to the first open one.
 
     Raises:
         RecordError: If the whole scene cannot be read, or contradicts itself, or nothing is asked.
@@ -146,7 +130,7 @@ def degraded(
 
 
 class _Scene:
-    """The sentences of a record, to be hidden or blurred."""
+    """Sentences of a record, to hide or blur."""
 
     def __init__(self, auditor: TraceAuditor, instance: Instance, record: Record) -> None:
         self._parser, self._instance = auditor.parser_for(instance), instance
@@ -168,7 +152,7 @@ class _Scene:
         self.numbers = sorted({*range(1, counted + 1), *(n for n, _ in self._relations)})
 
     def without(self, hidden: Collection[int]) -> Record:
-        """The record without some of the sentences; the others are counted anew."""
+        """The record without some sentences; the others are renumbered."""
         left = {n: k for k, n in enumerate((n for n in self.numbers if n not in hidden), start=1)}
         view = {**self._record}
         for name in {"scene", "scene_events"} & view.keys():
@@ -183,8 +167,8 @@ class _Scene:
 
     @cached_property
     def vaguer(self) -> dict[int, list[tuple[str, str, str]]]:
-        """Sentences to the denied converses of their directions, each with its two things; none of
-        what calls its things otherwise than by the names that are read, which may need its words.
+        """Denied converses of the directions in each sentence. Sentences that name their things in
+        other words are left out, because those words may be needed.
         """
         ontology, relations = self._parser.ontology, self._parser.ontology.relations
         found: dict[int, dict[frozenset[str], tuple[str, str, str]]] = {}
@@ -208,7 +192,7 @@ class _Scene:
         }
 
     def blurred(self, numbers: Collection[int]) -> Record:
-        """The record with no more than what is vaguer in place of some of the sentences."""
+        """The record with some sentences replaced by their vaguer form."""
         wording = self._parser.ontology.lexicon.wording
         view = {**self._record}
         if "scene" in view:
@@ -235,10 +219,10 @@ class _Scene:
 
 
 def _labels(auditor: TraceAuditor, instance: Instance) -> list[str]:
-    """What an answer may be: by the record, else by what its question asks.
+    """Possible answers: by the record, else by its question.
 
     Raises:
-        RecordError: If neither says it.
+        RecordError: If neither says them.
     """
     given = getattr(instance, "answer_space", None)
     if given is None:
@@ -254,7 +238,7 @@ def _decided(found: Answer) -> bool:
 
 
 def _says_less(found: Answer, whole: Answer) -> bool:
-    """Whether a part of a scene was read as a part: it settles nothing that the whole does not."""
+    """Whether a part of a scene settles nothing that the whole does not."""
     return (
         found.status in ("answered", "open")
         and {*found.certain} <= {*whole.certain}
@@ -263,7 +247,7 @@ def _says_less(found: Answer, whole: Answer) -> bool:
 
 
 def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str]) -> str | None:
-    """How an answer stands in what a scene settles; None for one that is no label."""
+    """Status of an answer in a scene; None if it is not a label."""
     if not given or not {*given} <= {*labels}:
         return None
     same = found.status == "answered" and not found.default and {*given} == {*found.answer}
@@ -273,9 +257,8 @@ def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str])
 
 
 def _uses(auditor: TraceAuditor, trace: Trace) -> Mapping[int, Sequence[int]]:
-    """Sentences to the reasoning claims whose verdicts have them as premises. What says the answer
-    itself, from several sentences at once, is the conclusion over again, and rests on what the
-    answer rests on.
+    """Reasoning claims by the sentences that their verdicts rest on. A claim that states the answer
+    from several sentences is the conclusion again, and is left out.
     """
     *steps, last = auditor.audited(trace)["claims"] or [None]
     asked = _pairs(last) if last else set()

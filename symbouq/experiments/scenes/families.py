@@ -36,17 +36,17 @@ _OBJECTS = ("bench", "pond", "tree", "lamp", "statue", "well", "table", "stone")
 
 @dataclass(frozen=True)
 class Problem:
-    """A scene, a question about it, its answer and a sound way there.
+    """A scene, a question, its answer and a sound way there.
 
     Attributes:
-        family: Which family made it.
-        hops: How many stated facts the answer takes.
-        scene: The sentences, in a drawn order.
+        family: Its family.
+        hops: Number of stated facts needed for the answer.
+        scene: Sentences, in random order.
         question: The question, or the statement to judge.
-        answer: The right label, or a list where the space is one of sets.
-        answer_space: What an answer may be.
-        reasoning: Sound steps to the answer; a few of blocks are longer than the contract has it.
-        facts: What the scene states, one fact a sentence, in canonical direction.
+        answer: The right label, or a list if the space has sets.
+        answer_space: Possible answers.
+        reasoning: Sound steps; a few in blocks exceed the contract's length.
+        facts: Stated facts, one per sentence, in canonical direction.
     """
 
     family: str
@@ -69,7 +69,7 @@ class Problem:
         return Structured(self.reasoning, self.conclusion)
 
     def record(self, identity: str) -> dict[str, Any]:
-        """The problem as a record, with what the truth of a claim is computed from."""
+        """The problem as a record, with the facts that determine the truth of claims."""
         return {
             "id": identity,
             "dataset": f"scenes-{self.family}",
@@ -83,13 +83,7 @@ class Problem:
 
 
 def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Problem:
-    """A chain of unit steps between letters: where is its first thing from its last?
-
-    Args:
-        hops: Links of the chain.
-        draw: Draws the rest.
-        wordings: Wordings of each direction that may be drawn.
-    """
+    """A chain of unit steps between letters: where is its first thing from its last?"""
     names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 1, 1, 2)))
     path, others = names[: hops + 1], names[hops + 1 :]
     ways = [way for way in NINE if way in wordings and way != "overlap"]
@@ -117,7 +111,7 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
 
 
 def blocks(hops: int, draw: random.Random) -> Problem:
-    """Coloured shapes in blocks that lie beside each other: which relations hold?
+    """Coloured shapes in adjacent blocks: which relations hold?
 
     One hop asks within a block, two from a shape to a block, three from shape to shape.
     """
@@ -242,13 +236,8 @@ FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
 def problems(
     family: str, count: int | None, seed: int, hops: Sequence[int] = (1, 2, 3)
 ) -> Iterator[Problem]:
-    """Problems of a family, the same ones for the same seed.
-
-    Args:
-        family: A name of `FAMILIES`.
-        count: How many; without end where None.
-        seed: Draws them.
-        hops: Numbers of hops, taken in turn.
+    """Problems of a family, determined by the seed, endless if `count` is None; `hops` are taken in
+    turn.
     """
     for number in itertools.count() if count is None else range(count):
         draw = random.Random(f"{family}/{seed}/{number}")
@@ -266,13 +255,13 @@ def _problem(
     steps: Sequence[str],
     wordings: Wordings = SCENE,
 ) -> Problem:
-    """A problem whose scene words each fact by a draw."""
+    """A problem whose scene words each fact at random."""
     scene = tuple(sentence(fact, draw, wordings) for fact in facts)
     return Problem(family, hops, scene, question, answer, answer_space, tuple(steps), tuple(facts))
 
 
 def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
-    """The facts in a drawn order, each said of a drawn one of its two things."""
+    """Facts in random order, each possibly turned round."""
     return [
         converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
         for fact in draw.sample(list(facts), len(facts))
@@ -285,8 +274,8 @@ def _sum(links: Sequence[Fact]) -> str:
 
 
 def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """The step that turns a stated fact round, or two where it is too long for the contract;
-    none where the scene states it as it is.
+    """Step that turns a stated fact round, or two if it is too long for the contract; none if the
+    scene states the fact itself.
     """
     if fact in facts:
         return []
@@ -295,11 +284,11 @@ def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
 
 
 def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """The steps that take a fact from the scene, turned round if it is stated so."""
+    """Steps that take a fact from the scene, turned round if necessary."""
     return _turned(fact, facts) or [atom(fact)]
 
 
 def _applied(fact: Fact, facts: Sequence[Fact], conclusion: Fact | None) -> list[str]:
-    """The steps that take a fact from the scene and conclude another from it, where one follows."""
+    """Steps that take a fact from the scene and conclude another, if one follows."""
     end = f", so {atom(conclusion)}" if conclusion else ""
     return [*_turned(fact, facts), f"{atom(fact)}{end}"]

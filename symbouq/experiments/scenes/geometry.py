@@ -1,9 +1,9 @@
 """Layouts of things, and the relations that hold in all of them.
 
-A box is an interval on each axis and a fact orders end points: `left(u, v)` says that u ends
-before v begins. Facts of that kind are a partial order of end points, and a relation holds in
-every layout exactly if its own order follows by reachability; no search and no inference
-rules are needed. Unit steps (the chains) leave one layout, whose coordinates are added up.
+A box is an interval on each axis, and a fact orders end points: `left(u, v)` says that u ends
+before v begins. Such facts form a partial order, and a relation holds in every layout exactly if
+its order follows by reachability; neither search nor inference rules are needed. Unit steps (the
+chains) leave one layout, whose coordinates are added up.
 """
 
 from __future__ import annotations
@@ -61,12 +61,7 @@ def direction(dx: int, dy: int) -> str:
 
 
 def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]]:
-    """The places of all things that unit steps link to one of them.
-
-    Args:
-        facts: Directions, each a step of one.
-        origin: The thing at (0, 0).
-    """
+    """Places of all things linked to the origin at (0, 0) by unit steps."""
     facts = list(facts)
     placed = {origin: (0, 0)}
     while True:
@@ -84,15 +79,12 @@ def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]
 
 
 class Boxes:
-    """The relations that hold, and that fail, in every layout of boxes under some facts.
-
-    Args:
-        facts: Facts about things, each of which is a box.
+    """Relations that hold, or fail, in every layout of boxes under some facts.
 
     Attributes:
-        before: The end points that come strictly after each.
-        within: The things that each thing lies in, over any number of levels.
-        stated: Facts about distance and touch, as they are and in converse.
+        before: End points strictly after each.
+        within: Containers of each thing, direct or not.
+        stated: Facts about distance and touch, with their converses.
         apart: Pairs of things that share nothing, in both orders.
     """
 
@@ -164,7 +156,7 @@ class Boxes:
                 self.before[name, 1, axis] = set()
 
     def _stated_around(self, u: str, relation: str, v: str) -> bool:
-        """Whether a relation is stated of two things or of any that they lie in."""
+        """Whether a relation is stated of two things or of any of their containers."""
         around = product({u, *self.within[u]}, {v, *self.within[v]})
         return any((a, relation, b) in self.stated for a, b in around)
 
@@ -174,13 +166,13 @@ class Boxes:
 
 
 def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
-    """The thing that ends first, the one that begins then and the axis, by a direction."""
+    """Thing that ends first, thing that begins then, and axis, for a direction."""
     steps = enumerate(STEPS[relation])
     return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
 
 
 def _close(successors: dict[Node, set[Node]]) -> None:
-    """Adds to the successors of each node those over several steps (Warshall)."""
+    """Add indirect successors to those of each node (Warshall)."""
     for middle in successors:
         for reached in successors.values():
             if middle in reached:

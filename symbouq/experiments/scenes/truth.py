@@ -1,7 +1,7 @@
 """Labels of a generated trace from the layout of its scene.
 
-A step is right if all that it states holds in every layout of the scene's facts. What is
-worded otherwise than the generator words it has no label.
+A step is right if all that it states holds in every layout. Steps in other than the generator's
+words have no label.
 """
 
 from __future__ import annotations
@@ -14,17 +14,12 @@ from symbouq.experiments.scenes.wording import facts_of
 
 
 def labels(record: dict[str, Any]) -> list[int | None]:
-    """A label for each reasoning step of a trace of a generated scene, and one of the answer.
+    """Label of each reasoning step of a generated scene's trace: 1 right, 0 wrong, None unreadable.
 
-    Args:
-        record: The trace, with `meta.facts` as `Problem.record` writes them.
-
-    Returns:
-        1 (right), 0 (wrong) or None (not readable), one per step; the last, for the
-        conclusion, is None: answers are matched, not judged.
+    The last label, of the conclusion, is None, because answers are matched, not judged.
 
     Raises:
-        RecordError: If the record does not come from a generated scene.
+        RecordError: If the record has no `meta.facts` (`Problem.record`).
     """
     meta = record.get("meta") or {}
     if "facts" not in meta or "family" not in meta:

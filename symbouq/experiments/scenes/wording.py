@@ -1,7 +1,7 @@
-"""Sentences of the generated scenes: `{u}` stands to `{v}` in a relation.
+"""Sentences of the generated scenes, with `{u}` and `{v}` for the things.
 
-A relation has many wordings in scenes, and one plain wording in reasoning, so that a step can
-be judged without a parser.
+A relation has many wordings in scenes, but one in reasoning, so steps can be judged without a
+parser.
 """
 
 from __future__ import annotations
@@ -95,13 +95,7 @@ _PREDICATES = {
 
 
 def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str:
-    """A fact as a sentence of a scene.
-
-    Args:
-        fact: What is to be said.
-        draw: Chooses the wording.
-        wordings: Wordings of each relation that may be drawn.
-    """
+    """A fact as a sentence of a scene, in a random wording."""
     u, relation, v = fact
     text = draw.choice(wordings[relation]).format(u=u, v=v)
     return text[0].upper() + text[1:]
@@ -114,10 +108,8 @@ def atom(fact: Fact) -> str:
 
 
 def facts_of(step: str) -> list[Fact] | None:
-    """The facts that a step states, in the plain wording; None if any of it is worded otherwise.
-
-    Args:
-        step: A reasoning string, atoms joined by `and`, `so` and commas.
+    """Facts that a step states in plain wording, joined by `and`, `so` and commas; None for other
+    wordings.
     """
     text = step.strip().rstrip(".").replace(", so ", " and ").replace(", and ", " and ")
     read = [_fact(part.strip()) for part in text.split(" and ")]
@@ -126,7 +118,7 @@ def facts_of(step: str) -> list[Fact] | None:
 
 
 def _fact(text: str) -> Fact | None:
-    """The fact that an atom states; None where it is worded otherwise."""
+    """Fact of an atom; None for other wordings."""
     for relation, predicate in _PREDICATES.items():
         u, _, v = text.partition(f" {predicate} ")
         if u and v:
