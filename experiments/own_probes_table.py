@@ -25,9 +25,9 @@ from symbouq.evidence.scorers import bank
 from symbouq.evidence.scorers.base import Labelled
 from symbouq.evidence.scorers.registry import SCORERS
 from symbouq.evidence.scorers.settings import Settings
+from symbouq.experiments.benchmarks.items import scene_key
 from symbouq.experiments.config import read_config
 from symbouq.experiments.experiment import Experiment
-from symbouq.experiments.questions import scene_key
 from symbouq.experiments.runner import Work
 from symbouq.experiments.stages import Cell, CellStages
 from symbouq.metrics import auroc_within

@@ -320,7 +320,7 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
     Example: symbouq scores efficiency scorers stepgame/test --out efficiency.csv
     """
     from symbouq.evidence.scorers import bank
-    from symbouq.evidence.scorers.efficiency import PATH, cost, path_cost, write_costs
+    from symbouq.evidence.scorers.efficiency import PATH, cost, write_costs
 
     _check(options)
     resources = _resources(options)
@@ -331,11 +331,11 @@ def efficiency(models: str, split: str, out: str | None, **options: Any) -> None
         fitted = bank.load(folder, resources)
         if rows and rows[-1].method == fitted.name:
             continue  # one row for all seeds
-        rows.append(cost(fitted, examples, options["seconds"]))
+        rows.append(cost([fitted], examples, options["seconds"]))
         if fitted.name in PATH:
             path[fitted.name] = fitted
     if len(path) == len(PATH):
-        rows.append(path_cost([path[name] for name in PATH], examples, options["seconds"]))
+        rows.append(cost([path[name] for name in PATH], examples, options["seconds"]))
     _show(rows)
     if out is not None:
         write_costs(rows, out)

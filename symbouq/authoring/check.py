@@ -41,15 +41,8 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A fault of an ontology.
-
-    Attributes:
-        file: Its file.
-        line: Its line, from 1.
-        code: Stable name of the check (`rules/check.lp`).
-        severity: `error`, `warning` or `note`.
-        message: The fault.
-        mend: The remedy.
+    """A fault of an ontology, with the stable name of its check (`rules/check.lp`), a severity
+    (`error`, `warning` or `note`) and its remedy.
     """
 
     file: str

@@ -95,17 +95,11 @@ def difference(
     advance: Callable[[], None] = lambda: None,
     each: Each = nothing,
 ) -> Difference:
-    """Audit a corpus under two ontologies and collect the differences.
+    """Audit a corpus of trace files under two ontologies (folders, or `builtin`) and collect the
+    differences.
 
-    Args:
-        old: Folder of the old ontology, or `builtin`.
-        new: Folder of the new one, or `builtin`.
-        corpus: Trace files.
-        profile: Profile for every trace; else each ontology's own choice.
-        examples: How many examples of each kind of flip to keep and explain.
-        jobs: Number of processes.
-        advance: Called after each record.
-        each: Called with each trace.
+    Up to `examples` flips of each kind are kept and explained. `advance` is called after each
+    record, `each` with each trace.
 
     Raises:
         OntologyError: If an ontology or the profile cannot be used.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from symbouq.errors import SymboUQError, one_line
+
+T = TypeVar("T")
 
 _SHOWN = 300
 """Characters of a library's message that are passed on."""
@@ -57,6 +59,37 @@ def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return shortage
+
+
+def in_batches(
+    items: Iterable[T],
+    length: Callable[[T], int],
+    tokens: int,
+    work: Callable[[Sequence[T]], None],
+    named: Callable[[T], str],
+) -> int:
+    """Do work on items of similar length together, in batches of up to `tokens` tokens.
+
+    If a batch does not fit into memory, it and later ones are halved. Returns the final `tokens`.
+
+    Raises:
+        SymboUQError: If an item does not fit into memory alone.
+    """
+    rest = sorted(items, key=lambda item: -length(item))
+    while rest:
+        longest = length(rest[0])
+        batch = rest[: max(1, tokens // longest)]
+        shortage = memory_shortage(work, batch)
+        if not shortage:
+            rest = rest[len(batch) :]
+        elif len(batch) > 1:
+            tokens = longest * (len(batch) // 2)
+        else:
+            raise SymboUQError(
+                f"{named(batch[0])} of {longest} tokens does not fit into memory, not even alone: "
+                f"{shortage}"
+            )
+    return tokens
 
 
 def brief(error: Exception) -> str:

@@ -260,13 +260,10 @@ class Rates(BaseModel):
 
 @dataclass(frozen=True)
 class Machine:
-    """Machine that will run an experiment.
+    """Machine that will run an experiment: cards, GB of each, and free GB for the run (None:
+    elsewhere).
 
-    Attributes:
-        gpus: Number of cards.
-        memory: GB of each.
-        disk: Free GB for the run's folder; None for another machine.
-        assumed: Whether the cards are an assumption.
+    `assumed` says that the cards are an assumption.
     """
 
     gpus: int = 1

@@ -20,8 +20,9 @@ from symbouq.evidence.scorers.base import Orientation
 from symbouq.evidence.scorers.calibration import Calibrator
 from symbouq.evidence.scorers.efficiency import Cost, peak_memory, reset_peak
 from symbouq.evidence.scorers.registry import SCORERS
+from symbouq.experiments.benchmarks.items import scene_key
 from symbouq.experiments.config import View
-from symbouq.experiments.questions import read_rows, scene_key
+from symbouq.experiments.questions import read_rows
 from symbouq.reliability.darc import FIXED, Composer, Options, fit
 from symbouq.reliability.reading import GROUNDED_RULE, RULE
 from symbouq.reliability.variants import CONSTRAINT_FAMILY, VARIANTS, Pool, compose, evidence_of
@@ -188,14 +189,9 @@ def composed(
 ) -> Iterator[Predicted]:
     """Fit every variant on validation and predict the test traces.
 
-    Args:
-        views: Validation and test by view; None is the assumed context. A view has its own profiles
-            and constraint scores and shares the rest.
-        labels: Labels of validation by id.
-        seeds: Seeds of the trained scores.
-        sizes: Validation sizes of Table valsize (`subsampled`).
-        options: Fixed choices of the composer.
-        others: Further choices for the assumed context, by composition.
+    A view (None: the assumed context) has its own profiles and constraint scores and shares the
+    rest. `sizes` are those of `subsampled`; `others` are further options for the assumed context,
+    by composition.
     """
     validation, test = views[None]
     shown: list[View | Literal["worlds"] | None] = [*views]

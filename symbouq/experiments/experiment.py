@@ -46,11 +46,7 @@ _Stage = TypeVar("_Stage", bound=Stage)
 
 
 def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
-    """Dataset with sizes that its source can fill.
-
-    Raises:
-        SettingsError: If a file is missing, or nothing is left for a split.
-    """
+    """Dataset with sizes that its source can fill."""
     there = available(dataset, data)
     for split, count in there.items():
         if not count:
@@ -61,12 +57,7 @@ def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
 class Experiment:
     """All stages up to the predictions of every method.
 
-    Args:
-        config: The experiment.
-        folder: Folder of the run.
-        data: Folder of the benchmarks, if a dataset reads files.
-        processes: Processes of audits; default: all cores.
-        allow_smaller: Whether to shrink splits that their source cannot fill.
+    `allow_smaller` shrinks splits that their source cannot fill.
 
     Attributes:
         config: The experiment with its final sizes, without optional datasets that are missing.

@@ -12,6 +12,7 @@ from typing import Any
 
 from symbouq import plugins
 from symbouq.errors import RecordError
+from symbouq.experiments.benchmarks.items import scene_key
 from symbouq.experiments.config import SPLITS, DatasetConfig, Split
 from symbouq.experiments.scenes.families import problems
 from symbouq.io.settings import SettingsError
@@ -103,13 +104,7 @@ def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
 
 def _split_of(scene: Sequence[str]) -> Split:
     """Split of a generated scene, so that splits share no scene."""
-    return SPLITS[int(scene_key(scene)[:8], 16) % len(SPLITS)]
-
-
-def scene_key(scene: str | Sequence[str]) -> str:
-    """SHA-256 of a scene's words, ignoring case, spacing and sentence boundaries."""
-    text = scene if isinstance(scene, str) else " ".join(scene)
-    return hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest()
+    return SPLITS[int(scene_key([*scene])[:8], 16) % len(SPLITS)]
 
 
 def write_splits(questions: Mapping[Split, Path], out: Path) -> None:

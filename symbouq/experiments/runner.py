@@ -165,15 +165,9 @@ class Apart:
     returns GPU memory only when its process ends.
 
     Stages that hold the same (`Stage.holds`) share a process, which ends before another model's
-    turn. A context manager, which ends the last process.
-
-    Args:
-        all_stages: Whether stages without a model run in the process, too.
-        gpus: GPUs for its processes, as in `CUDA_VISIBLE_DEVICES`; None: those of this process.
-
-    Attributes:
-        gpus: As given.
-        holds: What the process holds, possibly empty; None without a process.
+    turn. With `all_stages`, stages without a model run there, too. `gpus` are the visible GPUs, as
+    in `CUDA_VISIBLE_DEVICES`; None: those of this process. A context manager, which ends the last
+    process.
     """
 
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
@@ -351,13 +345,8 @@ def _end_with_parent() -> None:
 
 @dataclass(frozen=True)
 class State:
-    """Progress of a stage.
-
-    Attributes:
-        stage: The stage.
-        folder: Its folder; None while an unfinished input leaves the key unknown.
-        done: Whether it is finished.
-        seconds: Time that it took.
+    """Progress of a stage: its folder (None while an unfinished input leaves the key unknown),
+    whether it is finished, and the seconds that it took.
     """
 
     stage: Stage

@@ -785,10 +785,10 @@ class Costs(Stage):
             )
             for stage in self.scorers
         }
-        costs = [efficiency.cost(scorer, examples) for scorer in fitted.values()]
+        costs = [efficiency.cost([scorer], examples) for scorer in fitted.values()]
         if fitted.keys() >= {*efficiency.PATH}:
             path = [fitted[name] for name in efficiency.PATH]
-            costs.append(efficiency.path_cost(path, examples))
+            costs.append(efficiency.cost(path, examples))
         text = json.dumps([asdict(row) for row in costs], indent=1) + "\n"
         (work.out / self.outputs[0]).write_text(text)
 

@@ -30,15 +30,7 @@ L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
 
 @dataclass(frozen=True)
 class ConstraintOnly(Stored):
-    """Fitted classifier: a standardised logistic regression over named features.
-
-    Attributes:
-        features: Names of the features, in order.
-        mean: Validation mean of each feature.
-        scale: Standard deviation of each feature, 1 if constant.
-        weights: One per feature.
-        intercept: The bias.
-        l2: Weight of the penalty in a summed loss.
+    """Fitted classifier: a logistic regression over standardised, named features.
 
     Raises:
         SymboUQError: If the numbers of means, scales, weights and features differ.

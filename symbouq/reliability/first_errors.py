@@ -101,14 +101,8 @@ def compared(
     """Measure how the auditor, the majority baseline and scores find the errors of `test`.
 
     A score names the first claim above a threshold fitted on `validation`. Scores without a value
-    for every claim are left out.
-
-    Args:
-        validation: Audits and first errors (`known_errors`) for fitting.
-        test: Audits and first errors for measuring.
-        validation_scores: Scores of the validation traces.
-        test_scores: Scores of the test traces, by the same fitted scorers.
-        level: Share of traces that may keep a wrong claim, for a guarantee.
+    for every claim are left out. For a guarantee, `level` is the share of traces that may keep a
+    wrong claim.
     """
     true = [error for _, error in test.values()]
     errors = [error for _, error in validation.values()]

@@ -93,11 +93,7 @@ _NOT_OF_TEXT = {*ANSWER} - {*_TEXT, "claims"}
 
 
 def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
-    """Text of each sample of a trace, in the fields of a trace.
-
-    Raises:
-        RecordError: If a sample is invalid.
-    """
+    """Text of each sample of a trace, in the fields of a trace."""
     samples = trace.samples or []
     if not isinstance(samples, list):
         raise RecordError("`samples` is a list of texts, or of objects with `response`")

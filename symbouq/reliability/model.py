@@ -47,12 +47,10 @@ OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.avera
 
 @dataclass(frozen=True)
 class Candidate:
-    """Calibration of one score.
+    """Calibration of one score, and its mean on validation, which replaces a missing score.
 
-    Attributes:
-        calibrator: From the trace's values to a probability (appendix Training and Calibration);
-            None if validation has one class, and the score stays as it is.
-        mean: Mean calibrated score of validation, which replaces a missing score.
+    The calibrator (appendix Training and Calibration) is None if validation has one class; the
+    score then stays as it is.
     """
 
     calibrator: Calibrator | None
@@ -268,7 +266,8 @@ def fit(
     level: float | None = None,
     delta: float = DELTA,
 ) -> Model:
-    """Fit a model on labelled traces of the target.
+    """Fit a model on labelled traces of the target (1 right, 0 wrong), read under a composition and
+    an ontology (its hash).
 
     Traces are assigned to folds by a hash of seed and id, traces of one scene together, so neither
     input order nor file matters.
@@ -277,23 +276,12 @@ def fit(
     calibrated with a positive slope, and negated before if it ranks backwards; the paper's
     composition negates it afterwards. If the labels have one class, the model is Constraint-Rule.
 
-    For a guarantee, half of the scenes (by hash) are held out, and one trace of each calibrates it
-    (`symbouq.reliability.guarantee`). If these are too few, all traces are fitted on, and nothing
-    is accepted.
-
-    Args:
-        readings: Readings of the traces.
-        labels: 1 right, 0 wrong.
-        composition: Composition they were read with.
-        ontology: Hash of the rules and ontology they were read under.
-        profile: Profile all were read with, if one was named.
-        variant: A name of OPERATIONAL.
-        seed: Seed of folds and calibration scenes.
-        level: Largest share of wrong answers among accepted traces; None: no guarantee.
-        delta: Probability that the share is larger.
+    A `level` asks for a guarantee, which fails with probability `delta`. Then half of the scenes
+    (by hash) are held out, and one trace of each calibrates it (`symbouq.reliability.guarantee`).
+    If these are too few, all traces are fitted on, and nothing is accepted.
 
     Raises:
-        SymboUQError: If there are no traces, or the variant needs more than single traces.
+        SymboUQError: If there are no traces, or the variant is not in OPERATIONAL.
     """
     if variant not in OPERATIONAL:
         raise SymboUQError(f"a model is fitted as one of: {', '.join(OPERATIONAL)}")

@@ -35,15 +35,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Case:
-    """A checked record.
-
-    Attributes:
-        file: Its file.
-        line: Its line.
-        name: Id of the trace; empty if it could not be read.
-        failures: Failing claims.
-        error: Why it could not be audited; otherwise empty.
-        undecided: Why none of its claims is decided; otherwise empty.
+    """A checked record: place, id, failing claims, and why it could not be audited or none of its
+    claims is decided (otherwise empty).
     """
 
     file: str

@@ -26,13 +26,8 @@ UNREAD = "unread"
 
 @dataclass(frozen=True)
 class Entry:
-    """One trace of a report.
-
-    Attributes:
-        row: Data that the list filters and sorts by.
-        sheet: Everything else, as JSON.
-        point: Data for the overview.
-        about: Data for the page's head: file, profile, ontology and context.
+    """One trace of a report: the row that the list filters and sorts, the sheet (everything else,
+    as JSON), its point in the overview, and its part of the page's head.
     """
 
     row: dict[str, Any]

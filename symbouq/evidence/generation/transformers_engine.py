@@ -255,11 +255,7 @@ class _Batch:
 
 
 def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
-    """Tokens that end a text: those of the generation settings, then the tokenizer's.
-
-    Raises:
-        SymboUQError: If there are none.
-    """
+    """Tokens that end a text: those of the generation settings, then the tokenizer's."""
     named = getattr(network.generation_config, "eos_token_id", None)
     listed = named if isinstance(named, list) else [named]
     ends = dict.fromkeys(end for end in (*listed, tokenizer.eos_token_id) if end is not None)

@@ -115,11 +115,7 @@ class VllmEngine(LocalEngine):
         ]
 
     def _run(self, prompts: Sequence[list[int]], parameters: Sequence[SamplingParams]) -> list[Any]:
-        """Outputs of vLLM for some prompts, in order.
-
-        Raises:
-            SymboUQError: If it fails.
-        """
+        """Outputs of vLLM for some prompts, in order."""
         try:
             made: list[Any] = self._llm.generate(
                 [TokensPrompt(prompt_token_ids=prompt) for prompt in prompts],
@@ -131,11 +127,7 @@ class VllmEngine(LocalEngine):
         return made
 
     def _unmasked(self, written: Sequence[tuple[list[int], list[Scored]]]) -> list[list[Scored]]:
-        """Log-probabilities without a grammar, for prompts with their generated tokens.
-
-        Raises:
-            SymboUQError: If vLLM fails.
-        """
+        """Log-probabilities without a grammar, for prompts with their generated tokens."""
         reading = SamplingParams(max_tokens=1, prompt_logprobs=TOP, detokenize=False)
         # The last token of a text that fills the context is left as it is: a prompt needs room.
         texts = [

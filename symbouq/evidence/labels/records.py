@@ -26,14 +26,8 @@ Source = Callable[[dict[str, Any]], Sequence[Label]]
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of one trace by one source.
-
-    Attributes:
-        id: Id of the trace.
-        source: Name of the source.
-        labels: One per claim, the conclusion last.
-        dataset: Dataset of the trace.
-        extra: Further fields of the record.
+    """Labels of one trace by one source, one per claim, the conclusion last; `extra` has further
+    fields of the record.
     """
 
     id: str

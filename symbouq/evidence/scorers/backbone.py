@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from symbouq.errors import SymboUQError, extra
-from symbouq.evidence.devices import memory_shortage
+from symbouq.evidence.devices import in_batches
 
 Tokens = tuple[int, ...]
 
@@ -76,9 +76,6 @@ class TransformersBackbone:
     def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
         """Tokens of a beginning with each text, and the length of their common condition: tokens
         may join across the border, so the condition is what all share.
-
-        Raises:
-            SymboUQError: If the tokenizer cannot tell the texts apart.
         """
         variants = [self._ids(begun + text) for text in texts]
         if len({*variants}) < len(texts):
@@ -89,32 +86,22 @@ class TransformersBackbone:
         """Log-probabilities after the last places of each row, `[kept, vocabulary]`.
 
         Rows of similar length are read together, fewer if memory does not suffice.
-
-        Raises:
-            SymboUQError: If a row does not fit into memory, not even alone.
         """
         read: dict[Tokens, Any] = {}
-        rest = sorted(rows, key=len)
-        while rest:
-            longest = len(rest[-1])
-            batch = rest[-max(1, self._tokens // longest) :]
-            shortage = memory_shortage(self._forward, batch, kept, read)
-            if not shortage:
-                del rest[-len(batch) :]
-            elif len(batch) > 1:
-                self._tokens = longest * (len(batch) // 2)
-            else:
-                raise SymboUQError(
-                    f"{self.name}: a message of {longest} tokens does not fit into memory, "
-                    f"not even alone: {shortage}"
-                )
+        self._tokens = in_batches(
+            rows,
+            len,
+            self._tokens,
+            lambda batch: self._forward(batch, kept, read),
+            lambda _: f"{self.name}: a message",
+        )
         return read
 
     def _forward(self, batch: Sequence[Tokens], kept: int, read: dict[Tokens, Any]) -> None:
         import torch
 
         # Padding stands on the left, so that all rows end in one column.
-        device, longest = self._model.device, len(batch[-1])
+        device, longest = self._model.device, len(batch[0])
         pads = [longest - len(row) for row in batch]
         ids = [[0] * pad + [*row] for pad, row in zip(pads, batch, strict=True)]
         mask = torch.tensor([[0] * pad + [1] * (longest - pad) for pad in pads], device=device)

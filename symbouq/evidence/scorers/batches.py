@@ -119,14 +119,10 @@ def collate(
     store: TokenStore | None = None,
     numbers: Sequence[int] = (),
 ) -> Batch:
-    """Traces, each with a claim, as one padded batch; optionally with features from a token store.
+    """Traces, each with a claim, as one padded batch, with signals and audits as requested.
 
-    Args:
-        examples: The traces.
-        tokens: Whether to read signals.
-        audit: Whether to read audits.
-        store: Store of token features.
-        numbers: Positions of the traces in the store.
+    Token features come from the store, in which the traces have the given numbers, or from the
+    examples.
 
     Raises:
         SymboUQError: If an audit has the features of another version.

@@ -35,13 +35,8 @@ def check_scorer(
 
     It declares name, family and orientation. It gives each trace one finite number per claim: the
     same alone or among others, in any order, and with an equal seed. It says what a trace lacks,
-    survives saving and loading, and does not score before it has learned.
-
-    Args:
-        kind: The scorer.
-        traces: At least four labelled traces with its inputs, right and wrong.
-        settings: Settings of its network, if any.
-        resources: Models that it uses.
+    survives saving and loading, and does not score before it has learned. The traces, at least
+    four, need its inputs, and right and wrong labels.
 
     Raises:
         AssertionError: Names the requirement that it fails.

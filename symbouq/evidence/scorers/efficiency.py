@@ -17,7 +17,6 @@ from pathlib import Path
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import Fitted
-from symbouq.evidence.scorers.base import Scorer
 from symbouq.evidence.scorers.learned import Learned, score_together
 from symbouq.evidence.scorers.needs import readable
 from symbouq.evidence.signals.example import Example
@@ -47,41 +46,34 @@ class Cost:
     memory_gb: float
 
 
-def cost(fitted: Fitted, examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """Cost of one scorer, timed for at least `seconds` after an untimed pass.
+def cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
+    """Cost of one scorer, or of learned scorers together, whose shared features are collated once.
+
+    They are timed for at least `seconds`, after an untimed pass.
 
     Raises:
-        SymboUQError: If no trace can be scored.
+        SymboUQError: If no trace can be scored, or one of several scorers is not learned.
     """
-    scorer = fitted.scorer
-    traces = [example for example in _readable(examples) if not scorer.lacks(example)]
-    if not traces:
-        raise SymboUQError(f"{fitted.name} needs {scorer.lacks(examples[0])}, and no trace has it")
-    rate, memory = _timed(lambda: fitted.calibrator(scorer.score(traces)), traces, seconds, scorer)
-    if not isinstance(scorer, Learned):
-        return Cost(fitted.name, None, None, rate, memory)
-    return Cost(fitted.name, _parameters(scorer), fitted.seconds / 60, rate, memory)
-
-
-def path_cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """Cost of learned scorers together, whose shared features are collated once.
-
-    Raises:
-        SymboUQError: If one is not learned, or no trace can be scored.
-    """
-    scorers = [fitted.scorer for fitted in path if isinstance(fitted.scorer, Learned)]
-    if len(scorers) < len(path):
+    scorers = [fitted.scorer for fitted in path]
+    learned = [scorer for scorer in scorers if isinstance(scorer, Learned)]
+    if len(path) > 1 and len(learned) < len(path):
         raise SymboUQError("a path has learned scorers only")
-    traces = _readable(examples)
+    name = " + ".join(fitted.name for fitted in path)
+    traces = [e for e in examples if readable(e) and not any(s.lacks(e) for s in scorers)]
+    if not traces:
+        raise SymboUQError(f"{name}: efficiency needs traces that can be scored, found none")
 
-    def together() -> None:
-        for fitted, values in zip(path, score_together(scorers, traces), strict=True):
+    def score() -> None:
+        scored = score_together(learned, traces) if learned else [scorers[0].score(traces)]
+        for fitted, values in zip(path, scored, strict=True):
             fitted.calibrator(values)
 
-    rate, memory = _timed(together, traces, seconds, scorers[0])
+    device = learned[0].settings.device if learned else "cpu"
+    rate, memory = _timed(score, len(traces), seconds, device)
+    if not learned:
+        return Cost(name, None, None, rate, memory)
     minutes = sum(fitted.seconds for fitted in path) / 60
-    name = " + ".join(fitted.name for fitted in path)
-    return Cost(name, sum(map(_parameters, scorers)), minutes, rate, memory)
+    return Cost(name, sum(map(_parameters, learned)), minutes, rate, memory)
 
 
 def write_costs(rows: Sequence[Cost], path: str | Path) -> None:
@@ -92,22 +84,14 @@ def write_costs(rows: Sequence[Cost], path: str | Path) -> None:
         writer.writerows(asdict(row) for row in rows)
 
 
-def _readable(examples: Sequence[Example]) -> list[Example]:
-    traces = [example for example in examples if readable(example)]
-    if not traces:
-        raise SymboUQError("efficiency needs traces that can be scored, found none")
-    return traces
-
-
 def _parameters(scorer: Learned) -> int:
     return 0 if scorer.network is None else scorer.network.parameter_count
 
 
 def _timed(
-    work: Callable[[], object], examples: Sequence[Example], seconds: float, scorer: Scorer
+    work: Callable[[], object], count: int, seconds: float, device: str
 ) -> tuple[float, float]:
-    """Traces per second and peak memory of some work on all examples."""
-    device = scorer.settings.device if isinstance(scorer, Learned) else "cpu"
+    """Traces per second and peak memory of some work on `count` traces."""
     reset_peak(device)
     work()
     memory = peak_memory(device)
@@ -115,7 +99,7 @@ def _timed(
     while passes == 0 or time.perf_counter() - started < seconds:
         work()
         passes += 1
-    return passes * len(examples) / (time.perf_counter() - started), memory
+    return passes * count / (time.perf_counter() - started), memory
 
 
 def reset_peak(device: str) -> None:

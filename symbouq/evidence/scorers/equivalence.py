@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.answers import delivered, space_of
 from symbouq.auditing.auditor import TraceAuditor
@@ -29,27 +29,6 @@ if TYPE_CHECKING:
 
 Record = Mapping[str, Any]
 """A trace, or a further answer to its question, with scene and question."""
-
-
-class Equivalence(Protocol):
-    """Decides what the sampling scores need."""
-
-    @property
-    def name(self) -> str:
-        """Name in results."""
-
-    @property
-    def needs(self) -> Needs:
-        """Inputs besides the texts."""
-
-    def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers with the same meaning."""
-
-    def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample, another trace of the question, supports a trace's claim (from 0)."""
-
-    def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """Probability that a sample contradicts a trace's claim."""
 
 
 def answer_of(record: Record) -> str:
@@ -303,3 +282,8 @@ class NLIEquivalence:
             return 0.0
         logits = self.logits(premise, claims_of(trace)[claim])
         return 1 / (1 + math.exp(logits[self._entailment] - logits[self._contradiction]))
+
+
+Equivalence = AuditorEquivalence | NLIEquivalence
+"""Decides what the sampling scores need: whether two traces of a question deliver answers with the
+same meaning, and whether a sample supports or contradicts a trace's claim (from 0)."""

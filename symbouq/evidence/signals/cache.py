@@ -48,18 +48,9 @@ _SHOWN = 5
 class Configuration:
     """Settings that determine the content of a cache; different settings never share a folder.
 
-    Attributes:
-        model: Name of the model.
-        model_hash: SHA-256 of its files.
-        layers: Layers with attention.
-        heads: Attention heads per layer.
-        width: Width of the final hidden state.
-        lookback: `heads`, or `pooled` over the heads of a layer.
-        dtype: Number format of the model.
-        chat_template: SHA-256 of the chat template.
-        traces: SHA-256 of the traces file.
-        shard: Traces per shard.
-        version: Version of the layout.
+    Layers are those with attention, heads are per layer, the width is that of the final hidden
+    state, and hashes are SHA-256, also those of chat template and traces file. A shard has up to
+    `shard` traces.
     """
 
     model: str
@@ -291,11 +282,7 @@ def _agree(
     audit: Record | None,
     cache: SignalsCache | None,
 ) -> None:
-    """Make sure that signals and audit belong to a trace and its claims.
-
-    Raises:
-        SymboUQError: If they are not.
-    """
+    """Make sure that signals and audit belong to a trace and its claims."""
     name = f"trace {record['id']}"
     if audit is not None:
         audited = [claim["text"] for claim in audit["claims"]]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from symbouq.errors import SymboUQError
-from symbouq.evidence.devices import memory_shortage
+from symbouq.evidence.devices import in_batches
 from symbouq.evidence.signals.example import TokenSignals
 
 if TYPE_CHECKING:
@@ -60,16 +60,9 @@ class ForcedPass:
     where a are the head's attention weights at the place that predicts token t. At the first token,
     A(new) = 0 and the ratio is 1.
 
-    Args:
-        model: Causal language model of transformers, loaded with `attn_implementation="eager"`.
-        lookback: Ratios per head, or pooled.
-        tokens: Tokens per batch, including padding; halved when memory runs out.
-
-    Attributes:
-        layers: Layers with attention.
-        heads: Attention heads per layer.
-        width: Width of the final hidden state.
-        lookbacks: Lookback ratios per token.
+    The model must be loaded with `attn_implementation="eager"`. A batch has up to `tokens` tokens,
+    including padding, halved when memory runs out. `layers` counts those with attention, `heads`
+    per layer, `width` is that of the final hidden state, and `lookbacks` counts ratios per token.
 
     Raises:
         SymboUQError: If the model's layers have no `self_attn`.
@@ -106,28 +99,18 @@ class ForcedPass:
         made: dict[int, TokenSignals] = {
             n: self._empty() for n, sequence in enumerate(sequences) if not sequence.generated
         }
-        rest = sorted(
-            (n for n in range(len(sequences)) if n not in made),
-            key=lambda n: -_length(sequences[n]),
-        )
-        while rest:
-            longest = _length(sequences[rest[0]])
-            batch = rest[: max(1, self.tokens // longest)]
-            done: list[TokenSignals] = []
-            if memory_shortage(self._extend, done, [sequences[n] for n in batch]):
-                if len(batch) == 1:
-                    raise SymboUQError(
-                        f"trace {sequences[batch[0]].id} of {longest} tokens does not fit into "
-                        "memory, not even alone"
-                    )
-                self.tokens = longest * (len(batch) // 2)
-                continue
-            made.update(zip(batch, done, strict=True))
-            rest = rest[len(batch) :]
-        return [made[n] for n in range(len(sequences))]
 
-    def _extend(self, signals: list[TokenSignals], sequences: Sequence[Forced]) -> None:
-        signals += self._batch(sequences)
+        def run(batch: Sequence[int]) -> None:
+            made.update(zip(batch, self._batch([sequences[n] for n in batch]), strict=True))
+
+        self.tokens = in_batches(
+            (n for n in range(len(sequences)) if n not in made),
+            lambda n: _length(sequences[n]),
+            self.tokens,
+            run,
+            lambda n: f"trace {sequences[n].id}",
+        )
+        return [made[n] for n in range(len(sequences))]
 
     def _empty(self) -> TokenSignals:
         import numpy as np

@@ -44,13 +44,8 @@ _Claimed = tuple[Numbered, tuple[str, ...]]
 
 @dataclass
 class Written:
-    """Result of writing a cache.
-
-    Attributes:
-        traces: Traces in the cache.
-        tokens: Their tokens.
-        kept: Existing shards.
-        failed: Records that could not be read or aligned.
+    """Numbers of traces, tokens and already existing shards of a written cache, and the failed
+    records.
     """
 
     traces: int = 0
@@ -61,16 +56,7 @@ class Written:
 
 @dataclass
 class CacheWriter:
-    """Writes the missing signals of a traces file.
-
-    Attributes:
-        folder: The cache, possibly unfinished.
-        traces: The traces file.
-        configuration: Settings of the cache.
-        forced: Computes signals.
-        tokenizer: The model's tokenizer.
-        prompt_ids: Gives the prompt tokens of a trace.
-    """
+    """Writes the missing signals of a traces file; `prompt_ids` gives the prompt tokens of each."""
 
     folder: Path
     traces: str | os.PathLike[str]
@@ -127,11 +113,7 @@ class CacheWriter:
         return done
 
     def _claim_folder(self) -> None:
-        """Make the folder a cache of the configuration.
-
-        Raises:
-            SymboUQError: If it has another one.
-        """
+        """Make the folder a cache of the configuration, unless it has another one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = asdict(self.configuration)
         file = self.folder / CONFIGURATION
@@ -311,11 +293,7 @@ def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | Non
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file completely or not at all.
-
-    Raises:
-        SymboUQError: If it cannot be written, for example on a full disk.
-    """
+    """Write a file completely or not at all."""
     try:
         with replacing(file) as stream:
             stream.write(content)

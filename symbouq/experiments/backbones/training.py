@@ -137,9 +137,6 @@ def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
 def _further(start: str) -> _Pupil:
     """A pretrained model with a token for each fixed instruction: prompts get shorter, and their
     meaning is learned.
-
-    Raises:
-        SymboUQError: If it cannot be loaded.
     """
     base = find_model(start)
     tokenizer = load_tokenizer(base)

@@ -65,8 +65,8 @@ class Item:
 
     @property
     def scene_key(self) -> str:
-        """SHA-256 of the scene's words, ignoring case and spacing."""
-        return _digest(_words(self.scene))
+        """Key of the scene."""
+        return scene_key(self.scene)
 
     @property
     def pair_key(self) -> str:
@@ -85,6 +85,11 @@ class Item:
             "meta": {**self.meta, "answer_kind": self.kind, "pair": self.pair_key},
             **self.extra,
         }
+
+
+def scene_key(scene: Scene) -> str:
+    """SHA-256 of a scene's words, ignoring case, spacing and sentence boundaries."""
+    return _digest(_words(scene))
 
 
 def _words(text: Scene) -> str:

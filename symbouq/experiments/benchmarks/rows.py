@@ -21,15 +21,7 @@ Found = Item | RecordError
 
 
 class _Origin(NamedTuple):
-    """Origin of a row.
-
-    Attributes:
-        benchmark: The benchmark.
-        file: The file.
-        line: Its line.
-        key: Its name or number.
-        split: The release's split, if the file is named after one.
-    """
+    """Origin of a row; the split is the release's, if the file is named after one."""
 
     benchmark: Benchmark
     file: str
@@ -407,11 +399,7 @@ def _chosen(answer: Any, choices: list[str] | None) -> Any:
 
 
 def _in_space(answer: Any, labels: list[str], space: str) -> Any:
-    """An answer in the spelling of its space, a list if the release has one.
-
-    Raises:
-        RecordError: If it is not a label of the space.
-    """
+    """An answer in the spelling of its space, a list if the release has one."""
     many = isinstance(answer, list | tuple)
     found: list[str] = []
     for one in answer if many else [answer]:

@@ -22,13 +22,8 @@ Group = list[Item]
 
 @dataclass
 class Cut:
-    """The splits.
-
-    Attributes:
-        rows: Questions of each split.
-        notes: Shortfalls and origins of rows, in sentences.
-        unused: Number of questions in no split.
-        overlapping: Number of questions left out because their scene is in another split.
+    """Questions of each split, notes in sentences, and the numbers of questions in no split and of
+    those left out because their scene is in another split.
     """
 
     rows: dict[str, list[Item]] = field(default_factory=dict)

@@ -219,11 +219,7 @@ class _Scene:
 
 
 def _labels(auditor: TraceAuditor, instance: Instance) -> list[str]:
-    """Possible answers: by the record, else by its question.
-
-    Raises:
-        RecordError: If neither says them.
-    """
+    """Possible answers, by the record or else by its question."""
     given = getattr(instance, "answer_space", None)
     if given is None:
         parser = auditor.parser_for(instance)

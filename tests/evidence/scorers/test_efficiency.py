@@ -10,7 +10,7 @@ from helpers.synthetic import example, split
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.scorers.bank import Fitted, fit
-from symbouq.evidence.scorers.efficiency import cost, path_cost
+from symbouq.evidence.scorers.efficiency import cost
 from symbouq.evidence.scorers.learned import score_together
 from symbouq.evidence.scorers.settings import Settings
 
@@ -24,24 +24,24 @@ def fitted(name: str) -> Fitted:
 
 
 def test_rows() -> None:
-    row = cost(fitted("MLP"), EXAMPLES, seconds=0)
+    row = cost([fitted("MLP")], EXAMPLES, seconds=0)
     assert (row.method, row.parameters, row.training_minutes) == ("MLP", 497, 1.5)
     assert row.traces_per_second > 0
     assert row.memory_gb > 0.01
-    free = cost(fit("MCP", [], TRAIN), EXAMPLES, seconds=0)
+    free = cost([fit("MCP", [], TRAIN)], EXAMPLES, seconds=0)
     assert (free.parameters, free.training_minutes) == (None, None)
 
 
 def test_the_path_is_the_sum() -> None:
     parts = [fitted("Constraint"), fitted("MLP")]
-    row = path_cost(parts, EXAMPLES, seconds=0)
+    row = cost(parts, EXAMPLES, seconds=0)
     assert row.method == "Constraint + MLP"
     assert row.parameters == sum(p.scorer.network.parameter_count for p in parts)
     assert row.training_minutes == 3.0
     with pytest.raises(SymboUQError, match="learned scorers only"):
-        path_cost([fit("MCP", [], TRAIN), parts[1]], EXAMPLES)
+        cost([fit("MCP", [], TRAIN), parts[1]], EXAMPLES)
     with pytest.raises(SymboUQError, match="found none"):
-        cost(parts[0], [example(claims=0)])
+        cost(parts[:1], [example(claims=0)])
 
 
 def test_scores_of_the_path_are_those_of_its_parts() -> None:

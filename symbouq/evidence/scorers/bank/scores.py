@@ -77,14 +77,10 @@ def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) ->
 
 
 class Scoring:
-    """Stored scorers, ready to score the traces of a split.
+    """Stored scorers (`kept`), ready to score the traces of a split, optionally with values of
+    tokens.
 
-    Args:
-        folders: Folders of the scorers (`kept`).
-        resources: Gives the models that they use.
-        split: The split; its signals are read when needed.
-        validation: Split of the same dataset for recalibration.
-        tokens: Whether to include values of tokens.
+    A validation split of the same dataset recalibrates them.
 
     Raises:
         SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.

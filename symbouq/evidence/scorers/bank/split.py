@@ -21,13 +21,8 @@ side, so this is the same wherever they are scored.
 
 @dataclass(frozen=True)
 class Split:
-    """Files of a split; all but the traces are optional.
-
-    Attributes:
-        traces: Generated traces.
-        signals: Folder of cached signals.
-        audits: Audits of the traces.
-        labels: Labels of their claims.
+    """Traces of a split and, as far as they exist, the folder of their signals, their audits and
+    labels.
     """
 
     traces: Path
