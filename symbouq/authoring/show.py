@@ -19,9 +19,6 @@ class RelationSheet:
     """Everything that a profile says about a relation.
 
     Attributes:
-        name: The relation.
-        profile: The profile.
-        family: Its family.
         readings: Bounds on each axis, by role; empty if closure decides it.
         properties: Stated properties such as `symmetric`.
         converse: Its converse, if that has a name.

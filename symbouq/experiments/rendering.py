@@ -32,13 +32,10 @@ class Value:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table with heads and cells, of which plain text has no emphasis, and a note on how to read
+    it.
 
     Attributes:
-        title: Its title.
-        columns: Heads.
-        rows: Cells; plain text has no emphasis.
-        note: How to read it.
         labels: Number of label columns, repeated in each part of a divided table; 0: do not divide
             it.
     """

@@ -20,12 +20,9 @@ _Pair = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement over the claims that two sources both label.
+    """Agreement over the claims that two sources both label: numbers of traces and such claims.
 
     Attributes:
-        dataset: Dataset of the traces.
-        traces: Number of traces with such a claim.
-        claims: Number of such claims.
         rate: Share with the same label; None without claims.
         kappa: Cohen's kappa, (rate - chance) / (1 - chance); None if undefined.
         undefined: Why kappa is undefined; otherwise empty.

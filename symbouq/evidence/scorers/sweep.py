@@ -45,8 +45,6 @@ class Tried:
     """Result at a point of the grid.
 
     Attributes:
-        name: The scorer.
-        settings: The point.
         auroc: Largest AUROC on source validation over its epochs.
         epoch: Epoch that reached it, from 1.
         seconds: Time of the training run.

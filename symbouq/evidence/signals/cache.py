@@ -68,15 +68,12 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Entry:
-    """Place of a trace's signals in the cache.
+    """Place of a trace's signals in the cache, with the status of its generation.
 
     Attributes:
-        id: Id of the trace.
-        shard: Number of the shard.
         start: First token in the shard.
         stop: One past the last token.
         spans: Tokens of each claim, counted from `start`.
-        status: Status of the generation.
         digest: First 16 hexadecimal digits of the SHA-256 of its generated tokens.
     """
 

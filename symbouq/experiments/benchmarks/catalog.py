@@ -23,26 +23,18 @@ class Layout(_Entry):
     Attributes:
         expected: Fields of a row in words, for messages.
         scene: Names of the scene's field; empty if the layout has no rows.
-        question: Names of the question's field.
-        answer: Names of the right answer's field.
         questions: Field with a row's list of questions; empty if a row is one.
         choices: Field with the labels of the question.
         space: Answer space for questions without labels.
         qtype: Field with the question type, which selects the answer space.
         listed: Whether answers are lists, of labels or positions among the choices.
         coded: Whether the answer may be a number of unknown meaning: an error.
-        id: Field that identifies a question.
-        story_id: Names of the field that identifies the scene.
-        question_id: Field that identifies the question of a scene.
-        paired: Whether only both identify a question.
+        paired: Whether `story_id` and `question_id` identify a question only together.
         sentences: Field with the number of sentences of a scene that is one text.
-        hops: Names of the field with the number of reasoning steps.
-        task_hops: Whether files are named after that number.
-        rest: Whether `meta` keeps all other fields.
-        left_out: Exceptions to `rest`.
-        part: Regular expression for the number of a part, searched for in the file name and a
-            field; rows with the labels of `space` belong to part 1.
-        part_of: That field.
+        task_hops: Whether files are named after the number of reasoning steps.
+        rest: Whether `meta` keeps all other fields, except those `left_out`.
+        part: Regular expression for the number of a part, searched for in the file name and the
+            field `part_of`; rows with the labels of `space` belong to part 1.
         part_names: Prefix of the number in `dataset`.
     """
 
@@ -110,14 +102,9 @@ class Reduction(_Entry):
 
 
 class Benchmark(_Entry):
-    """A benchmark.
+    """A benchmark, with its layouts and, by kind of question, its answer spaces.
 
     Attributes:
-        name: Name for `data import`.
-        title: Title, authors and year.
-        layouts: Names of its layouts.
-        spaces: Answer spaces by kind of question.
-        reductions: Smaller answer spaces.
         sizes: Rows of each split in the paper; empty if it is not in the paper.
         hub: Hugging Face dataset ids known to hold it.
         note: Remark on what the paper leaves open.

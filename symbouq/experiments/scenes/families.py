@@ -39,12 +39,10 @@ class Problem:
     """A scene, a question, its answer and a sound way there.
 
     Attributes:
-        family: Its family.
         hops: Number of stated facts needed for the answer.
         scene: Sentences, in random order.
         question: The question, or the statement to judge.
         answer: The right label, or a list if the space has sets.
-        answer_space: Possible answers.
         reasoning: Sound steps; a few in blocks exceed the contract's length.
         facts: Stated facts, one per sentence, in canonical direction.
     """

@@ -16,7 +16,14 @@ if TYPE_CHECKING:
     from symbouq.evidence.scorers.networks import Network
 
 
-class Factoscope(Learned):
+class _Probe(Learned):
+    """A network over the backbone's signals alone."""
+
+    family = "neural"
+    needs = PROBE
+
+
+class Factoscope(_Probe):
     """Mean of a claim's tokens (local) against that of the whole trace (global).
 
     A Transformer without marker reads the trace. A hidden layer takes local; another takes global,
@@ -24,8 +31,6 @@ class Factoscope(Learned):
     """
 
     name = "Factoscope"
-    family = "neural"
-    needs = PROBE
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
         """The network: `trace`, `local`, `contrast` and `head`."""
@@ -51,12 +56,10 @@ class Factoscope(Learned):
         )
 
 
-class UHead(Learned):
+class UHead(_Probe):
     """A claim Transformer with span marker and a head."""
 
     name = "UHead"
-    family = "neural"
-    needs = PROBE
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
         """The network: `claims` and `head`."""
@@ -69,14 +72,12 @@ class UHead(Learned):
         )
 
 
-class NeuralSeq(Learned):
+class NeuralSeq(_Probe):
     """Marked claims through a Transformer, then in generated order through a bidirectional LSTM;
     reads nothing of the auditor's.
     """
 
     name = "Neural-Seq"
-    family = "neural"
-    needs = PROBE
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
         """The network: `claims`, `order` and `head`."""
@@ -90,12 +91,10 @@ class NeuralSeq(Learned):
         )
 
 
-class MLP(Learned):
+class MLP(_Probe):
     """Mean of a claim's tokens, then a perceptron with two hidden layers."""
 
     name = "MLP"
-    family = "neural"
-    needs = PROBE
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
         """The network: `standardise` and `layers`."""
