@@ -252,13 +252,7 @@ class Claims(Generic[S]):
         return [part for of_sentence in parts for part in of_sentence] or alone
 
     def _sentence(self, sentence: S, gap: str, end: str) -> None:
-        """Add the claims of a sentence.
-
-        Args:
-            sentence: The sentence.
-            gap: Text between it and the sentence before.
-            end: End of the sentence before.
-        """
+        """Add the claims of a sentence."""
         skipped = unmarked(sentence.text)
         text, start = sentence.text[skipped:], sentence.start + skipped
         if retracts(text):
@@ -280,11 +274,6 @@ class Claims(Generic[S]):
 
     def _read(self, sentence: S, gap: str, taken: Sequence[Statement]) -> list[Reading]:
         """Content of a sentence.
-
-        Args:
-            sentence: The sentence.
-            gap: Text between it and the sentence before.
-            taken: Relations retracted just before it.
 
         Raises:
             InternalError: At an internal error in a claim that is not known to have one.
@@ -316,11 +305,6 @@ class Claims(Generic[S]):
     ) -> list[Reading]:
         """Content of a sentence. If it has none, the sentence is read as a correction of retracted
         words: "..., no wait, right of the box".
-
-        Args:
-            parts: Its own content.
-            sentence: The sentence.
-            taken: The retracted relations.
         """
         own = any(part.statements for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:

@@ -80,12 +80,7 @@ class TraceParser:
         return self._readers[key]
 
     def _reader(self, dataset: str | None, kind: str) -> TraceReader:
-        """Create a reader.
-
-        Args:
-            dataset: The dataset with special senses of phrases, if any.
-            kind: Kind of reader.
-        """
+        """Create a reader."""
         from symbouq.reading.described.reader import DescribedReader
         from symbouq.reading.events.reader import EventReader
         from symbouq.reading.syntax.pipeline import pipeline

@@ -213,14 +213,7 @@ class DescribedReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Parser of claims about a scene of described things.
-
-    Args:
-        of: The reader.
-        discourse: Things of scene and question; those of the claims are added.
-        pair: Pair of the question.
-        question: The question.
-    """
+    """Parser of claims about a scene of described things."""
 
     def __init__(
         self,

@@ -135,13 +135,7 @@ class EventReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Parser of claims about a scene with events.
-
-    Args:
-        of: The reader.
-        named: Things of scene and question, in lower case.
-        question: The question.
-    """
+    """Parser of claims about a scene with events."""
 
     def __init__(self, of: EventReader, named: Collection[str], question: str) -> None:
         super().__init__(of, None, question)
