@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from symbouq_cli import run as runs
 
 from symbouq import limits
-from symbouq_cli import run as runs
 
 # Tests start many processes, each of which would compile anew what it imports.
 sys.dont_write_bytecode = False
