@@ -35,8 +35,8 @@ def coherent(
         doubtful = {premise.number for premise in result.clash}
         named = ", ".join(map(str, sorted(doubtful)))
         fault = (
-            f"scene {named}: in conflict as read, so that nothing is based on it; state the "
-            "relations as records, or in other words"
+            f"scene {named}: contradictory as read, and not used; reword it, or give the scene "
+            "as relations"
         )
         parsed = replace(
             parsed,

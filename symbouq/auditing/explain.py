@@ -319,7 +319,7 @@ def _scene_lines(
         for number, text in enumerate(auditor.parser_for(trace).sentences(trace), start=1):
             told = read.get(number, [])
             if number in partly or not told:
-                words = f"not read: {partly[number]}" if number in partly else "nothing read"
+                words = f"not read: {partly[number]}" if number in partly else "no relation"
                 told = [*told, unread.of_scene(text) or words]
             lines.append(f"  {number}. {text}  [{'; '.join(told)}]")
     lines += [f"  ? {trace.question}"] if trace.question else []

@@ -54,12 +54,13 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Position of a trace, with number and beginning of its first contradicted claim."""
+    """Position of a trace, with number, beginning and premises of its first contradicted claim."""
 
     file: str
     line: int
     claim: int
     text: str
+    premises: str
 
 
 @dataclass
@@ -189,8 +190,9 @@ def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
             text = claim_text(claim)
             if len(text) > _SNIPPET:
                 text = text[:_SNIPPET].rstrip() + " ..."
-            place = audit["source"] or {}
-            return [Wrong(place.get("file", ""), place.get("line", 0), claim["index"], text)]
+            file, line = ((audit["source"] or {}).get(of) for of in ("file", "line"))
+            premises = ", ".join(premise.replace(":", " ") for premise in claim["premises"])
+            return [Wrong(file or "", line or 0, claim["index"], text, premises)]
     return []
 
 
