@@ -1,7 +1,7 @@
 """Findings about an ontology, with remedies: `symbouq rules check`.
 
-Every finding has a stable code, a severity, a place and a remedy. `rules/check.lp` declares the
-checks; those that need the audit's solver are here.
+Every finding has a stable code, a severity, a position and a remedy. `rules/check.lp` has the
+checks, except for those that need the audit's solver, which are here.
 """
 
 from __future__ import annotations
@@ -41,8 +41,15 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A fault of an ontology, with the stable name of its check (`rules/check.lp`), a severity
-    (`error`, `warning` or `note`) and its remedy.
+    """Problem of an ontology.
+
+    Attributes:
+        file: Its file.
+        line: Its line, from 1.
+        code: Stable name of the check (`rules/check.lp`).
+        severity: `error`, `warning` or `note`.
+        message: What is wrong.
+        mend: Remedy.
     """
 
     file: str
@@ -54,13 +61,13 @@ class Finding:
 
 
 def check(folder: str | None = None) -> list[Finding]:
-    """Find faults of an ontology folder, or of the built-in ontology.
+    """Check an ontology folder, or the built-in ontology.
 
-    For an ontology that extends the built-in one, only faults in the folder's own files are
+    For an ontology that extends the built-in one, only problems in the folder's own files are
     reported.
 
     Raises:
-        OntologyError: If there is no such folder, or no `.lp` file in it.
+        OntologyError: If the folder does not exist or has no `.lp` file.
     """
     errors: list[OntologyError] = []
     source, _ = read_source(lp_files(data_folder("ontology")), folder, errors.append)
@@ -72,12 +79,18 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """Findings about the statements of an ontology; after reading errors, only those."""
+    """Findings about an ontology.
+
+    Args:
+        source: Its statements.
+        name: Its name.
+        errors: Unreadable parts. If there are any, no other check is run.
+    """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     mends: dict[_Fault, str] = {}
     profiles = [profile for (profile,) in source.rows["profile", 1]]
-    # What could not be read would be missed everywhere else: that is to be mended first.
+    # Unreadable statements would be missing everywhere else: report them first.
     if not errors:
         for finder in (
             *(_repeated, _replaced, _unmatched, _without_reason, _without_clash),
@@ -91,16 +104,16 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
                 own = [f for f in solved.findings if f.place.file in source.own]
                 for finding in own:
                     profiles_of[finding.code, finding.place, finding.message].append(profile)
-                # Faulty facts clash in many ways; they are to be mended first, too.
+                # Faulty facts cause many clashes: report them first, too.
                 if not any(finding.severity == "error" for finding in own):
                     ontology = solved_ontology(source, solved, profile, name, "")
                     for fault in contradictions.of(ontology):
                         profiles_of[fault].append(profile)
             except OntologyError as error:
                 errors.append(error)
-                if error.code == "growth":  # which takes its time, and is so in every profile
+                if error.code == "growth":  # slow to find, and the same in every profile
                     break
-    # A built-in file is at fault only where no file of the author's is.
+    # Blame a built-in file only if no file of the author is involved.
     for fatal in [error for error in errors if error.file in source.own] or errors:
         place = Place(fatal.file or name, fatal.line or 1)
         profiles_of[fatal.code, place, fatal.message] = profiles
@@ -118,7 +131,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """Profiles with a finding, unless all have it."""
+    """Profiles of a finding, unless it occurs in all."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
     if len(names) == len(profiles):
         return ""
@@ -127,7 +140,7 @@ def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
 
 
 _Fault = tuple[str, Place, str]
-"""Code, place and message."""
+"""Code, position and message."""
 
 
 def _repeated(source: Source) -> Iterator[_Fault]:
@@ -137,7 +150,7 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Built-in relations that the author declares anew."""
+    """Built-in relations that the author redeclares."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -148,7 +161,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Phrases that no sentence can have, because a sentence ends within them."""
+    """Phrases that contain the end of a sentence and so can never match."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -159,7 +172,7 @@ def _unmatched(source: Source) -> Iterator[_Fault]:
 
 
 _ABBREVIATED = re.compile(r"\w\.\w\.\s")
-"""An abbreviation, whose full stop ends no sentence: "e.g. by"."""
+"""Abbreviation whose full stop does not end a sentence: "e.g. by"."""
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
@@ -172,7 +185,7 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
-    """Reasons for clashes that no rule derives."""
+    """Reasons of clashes that no rule derives."""
     built_in = _clashes(rule_statements("hulls"))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
@@ -185,7 +198,7 @@ def _without_clash(source: Source) -> Iterator[_Fault]:
 
 
 def _without_reason(source: Source) -> Iterator[_Fault]:
-    """Clashes without a reason/2."""
+    """Clashes that a rule derives and no reason/2 explains."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
         for name in _clashes([rule.statement]):
@@ -194,7 +207,7 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Vocabulary predicates that the author derives and uses like a helper, without stating a fact
+    """Vocabulary predicates that the author derives and uses like helpers, without stating a fact
     of them.
     """
     stated = {
@@ -213,8 +226,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Built-in directions that the author lets imply something: claims of them no longer follow
-    from places alone.
+    """Built-in directions for which the author adds consequences: places alone no longer entail
+    claims of them.
     """
     rows = source.rows
     stated = {
@@ -236,11 +249,14 @@ def _narrowed(source: Source) -> Iterator[_Fault]:
 
 
 class _Contradictions:
-    """Finder of relations that contradict themselves: the audit's rules derive a clash from one
+    """Find relations that contradict themselves: the audit's rules derive a clash from a single
     premise.
 
-    Profiles share most of their relations, so one with the same meaning and axioms as a consistent
-    one is not solved again.
+    Profiles share most relations. A relation with the same meaning and axioms as a consistent one
+    of another profile is not solved again.
+
+    Args:
+        source: The ontology's statements.
     """
 
     def __init__(self, source: Source) -> None:
@@ -259,10 +275,10 @@ class _Contradictions:
         meanings: dict[str, tuple[str, ...]] = {}
         for number, relation in enumerate(ontology.relations.family):
             key = ontology.encoding.readings[ASSERTED, relation]
-            # The reading's facts, whatever its number.
+            # The reading's facts, without its number.
             meanings[relation] = (ontology.encoding.facts[key].replace(f"({key},", "("), *axioms)
             if meanings[relation] not in self._consistent:
-                # Of two things of its own: one program answers for all relations.
+                # Each relation gets its own two things, so one program checks all.
                 atoms[relation] = (key, 2 * number, 2 * number + 1)
         solver = TraceSolver(ontology, atoms.values())
         for relation, atom in atoms.items():
@@ -286,7 +302,7 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """First fact of the checked files that has most of some relations."""
+    """First fact of the checked files that mentions the most of some relations."""
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))

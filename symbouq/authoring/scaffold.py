@@ -1,4 +1,4 @@
-"""`symbouq rules new`: an ontology to start from, with its own tests."""
+"""A new ontology with tests: `symbouq rules new`."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ claims:
 
 
 def start(folder: str) -> list[Path]:
-    """Write a new ontology with a test into a folder without `.lp` files; returns the written
-    files.
+    """Write a new ontology with a test into a folder, which may exist without `.lp` files.
+
+    Returns:
+        The new files.
 
     Raises:
         OntologyError: If the folder already has rules, or cannot be written.

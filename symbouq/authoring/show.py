@@ -16,16 +16,19 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class RelationSheet:
-    """Everything that a profile says about a relation.
+    """All properties of a relation in a profile.
 
     Attributes:
-        readings: Bounds on each axis, by role; empty if closure decides it.
-        properties: Stated properties such as `symmetric`.
+        name: The relation.
+        profile: The profile.
+        family: Its family.
+        readings: Role to its meaning on each axis; empty if the closure decides it.
+        properties: Stated properties, such as `symmetric`.
         converse: Its converse, if that has a name.
         follows: Other relations that follow for the same pair.
         clashes: Relations that exclude it.
-        composes: Open relations after composing it with each relation of its family.
-        phrases: Phrases that read as it.
+        composes: Second relation of its family to the possible relations of their composition.
+        phrases: Phrases that are read as it.
         wordings: Phrases for it in generated text.
         stated_in: Files that mention it, with lines.
     """
@@ -48,10 +51,10 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Everything that a profile says about a relation.
+    """Collect all properties of a relation in a profile.
 
     Raises:
-        OntologyError: If the profile does not have it.
+        OntologyError: If the profile has no such relation.
     """
     ontology = library.ontology(profile)
     try:
@@ -88,7 +91,7 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
 
 
 def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
-    """Places by file, as `file:3,5,6`."""
+    """Positions by file, as `file:3,5,6`."""
     lines: dict[str, list[int]] = defaultdict(list)
     for place in sorted(places):
         lines[place.file].append(place.line)
@@ -96,7 +99,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """Row of a composition table, without cells that leave everything open."""
+    """Row of a composition table, without cells that exclude nothing."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -111,7 +114,7 @@ def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
 def _readings(
     library: OntologyLibrary, ontology: Ontology, relation: str
 ) -> dict[str, tuple[str, ...]]:
-    """Bounds of a relation in words, by role."""
+    """Role to the bounds of a relation, in words."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
     for row in solved_tables(library.source, profile, library.name).rows:
@@ -134,7 +137,13 @@ def _readings(
 
 @dataclass(frozen=True)
 class Table:
-    """A composition table: for (first, second), the relations of the family that stay possible."""
+    """Composition table: possible relations given two relations in sequence.
+
+    Attributes:
+        family: Family of the relations.
+        members: The relations, in order.
+        cells: (first, second) to the possible relations.
+    """
 
     family: str
     members: tuple[str, ...]
@@ -142,11 +151,11 @@ class Table:
 
     @property
     def decides(self) -> bool:
-        """Whether any cell excludes anything."""
+        """Whether any cell excludes a relation."""
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """The table as text: a header, then a row per first relation."""
+        """Table as text: a header, then one row for each first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -156,7 +165,8 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """Composition tables of a family, or of all families in which a pair decides something.
+    """Composition tables of a profile: that of one family, or all with a cell that excludes a
+    relation.
 
     Raises:
         OntologyError: If the profile has no such family.
@@ -177,6 +187,6 @@ def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
 
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as a Markdown table, the first its header."""
+    """Rows as a Markdown table; the first row is the header."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])

@@ -1,4 +1,4 @@
-"""`symbouq rules test`: checks the expectations of `.test` files (`symbouq.ontology.specs`)."""
+"""Execution of `.test` files (`symbouq.ontology.specs`): `symbouq rules test`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
-"""Tests whose sentences are read together."""
+"""Number of tests whose sentences are read together."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """A failed expectation: its line and the result."""
+    """Failed expectation: its line and the actual result."""
 
     line: int
     message: str
@@ -37,10 +37,10 @@ class Outcome:
 
     Attributes:
         spec: The test.
-        misses: Failed expectations.
+        misses: Expectations that failed.
         todo: Known misses that still fail.
-        notes: Oddities that fail nothing: a known miss that passes, an unread scene, no
-            expectation.
+        notes: Remarks that are not failures: a known miss that now passes, a scene without
+            relations, a test without expectations.
         seconds: Duration.
         messages: The audit's messages, one per claim.
     """
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation not marked `todo` passed."""
+        """Whether every expectation that is not marked `todo` is met."""
         return not self.misses
 
 
@@ -62,7 +62,7 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
     """Run tests one by one.
 
     Raises:
-        SpecError: If a test cannot be run.
+        SpecError: If a test is invalid.
     """
     for number, spec in enumerate(specs):
         if number % _TOGETHER == 0:
@@ -80,13 +80,13 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
 
 
 def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
-    """Read the sentences of some tests in the same batches."""
-    with suppress(SymboUQError):  # it comes again where it belongs
+    """Read the sentences of several tests in the same batches."""
+    with suppress(SymboUQError):  # raised again where it belongs
         auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
-    """Run the test of an outcome and fill it in."""
+    """Run the test of an outcome and fill in the outcome."""
     spec = outcome.spec
     trace = spec.trace()
     if spec.reads:
@@ -113,7 +113,7 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
 
 
 def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None:
-    """Fill in the outcome of a test of readings: the parser must read each sentence like an
+    """Fill in the outcome of a test of readings. The parser-based reader must read the same as the
     equivalent reply of a language model.
     """
     with untimed():
@@ -136,7 +136,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Stance and relation in words, the same for a relation and its mirror image."""
+    """Stance and relation in words, in one form for a relation and its mirror image."""
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
@@ -146,14 +146,14 @@ def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tupl
 
 
 _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
-"""Expectations, each with a message where it does not come out."""
+"""Expectations, each with a message if it fails."""
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
-    """Audit of a test, its claims judged separately or in sequence."""
+    """Audit of a test, with its claims judged independently or in order."""
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
-    # Read together, as one text; a claim alone might be read otherwise.
+    # Read claims together, as one text; a single claim might be read differently.
     parsed = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
     records = [
         auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
@@ -172,7 +172,7 @@ def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
 
 
 def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
-    # A test in words without claims has the empty conclusion.
+    # A test in words without claims has an empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
         judged = claim["relations"] or claim["verdict"] != "unknown" or claim["reason"] == "open"
         verdict = claim["verdict"] if judged else "unread"
