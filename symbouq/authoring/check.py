@@ -1,7 +1,7 @@
 """Findings about an ontology, with remedies: `symbouq rules check`.
 
-Every finding has a stable code, a severity, a position and a remedy. `rules/check.lp` has the
-checks, except for those that need the audit's solver, which are here.
+Every finding has a stable code, a severity, a place and a remedy. `rules/check.lp` declares the
+checks; those that need the audit's solver are here.
 """
 
 from __future__ import annotations
@@ -41,15 +41,8 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """Problem of an ontology.
-
-    Attributes:
-        file: Its file.
-        line: Its line, from 1.
-        code: Stable name of the check (`rules/check.lp`).
-        severity: `error`, `warning` or `note`.
-        message: What is wrong.
-        mend: Remedy.
+    """A fault of an ontology, with the stable name of its check (`rules/check.lp`), a severity
+    (`error`, `warning` or `note`) and its remedy.
     """
 
     file: str
@@ -61,9 +54,9 @@ class Finding:
 
 
 def check(folder: str | None = None) -> list[Finding]:
-    """Check an ontology folder, or the built-in ontology.
+    """Find faults of an ontology folder, or of the built-in ontology.
 
-    For an ontology that extends the built-in one, only problems in the folder's own files are
+    For an ontology that extends the built-in one, only faults in the folder's own files are
     reported.
 
     Raises:
@@ -79,13 +72,7 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """Findings about an ontology.
-
-    Args:
-        source: Its statements.
-        name: Its name.
-        errors: Unreadable parts. If there are any, no other check is run.
-    """
+    """Findings about the statements of an ontology; after reading errors, only those."""
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     mends: dict[_Fault, str] = {}
@@ -131,7 +118,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """Profiles of a finding, unless it occurs in all."""
+    """Profiles with a finding, unless all have it."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
     if len(names) == len(profiles):
         return ""
@@ -150,7 +137,7 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Built-in relations that the author redeclares."""
+    """Built-in relations that the author declares anew."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -161,7 +148,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Phrases that contain the end of a sentence and so can never match."""
+    """Phrases that no sentence can have, because a sentence ends within them."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -185,7 +172,7 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
-    """Reasons of clashes that no rule derives."""
+    """Reasons for clashes that no rule derives."""
     built_in = _clashes(rule_statements("hulls"))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
@@ -198,7 +185,7 @@ def _without_clash(source: Source) -> Iterator[_Fault]:
 
 
 def _without_reason(source: Source) -> Iterator[_Fault]:
-    """Clashes that a rule derives and no reason/2 explains."""
+    """Clashes without a reason/2."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
         for name in _clashes([rule.statement]):
@@ -207,7 +194,7 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Vocabulary predicates that the author derives and uses like helpers, without stating a fact
+    """Vocabulary predicates that the author derives and uses like a helper, without stating a fact
     of them.
     """
     stated = {
@@ -226,8 +213,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Built-in directions for which the author adds consequences: places alone no longer entail
-    claims of them.
+    """Built-in directions that the author lets imply something: claims of them no longer follow
+    from places alone.
     """
     rows = source.rows
     stated = {
@@ -249,14 +236,11 @@ def _narrowed(source: Source) -> Iterator[_Fault]:
 
 
 class _Contradictions:
-    """Find relations that contradict themselves: the audit's rules derive a clash from a single
+    """Finder of relations that contradict themselves: the audit's rules derive a clash from one
     premise.
 
-    Profiles share most relations. A relation with the same meaning and axioms as a consistent one
-    of another profile is not solved again.
-
-    Args:
-        source: The ontology's statements.
+    Profiles share most of their relations, so one with the same meaning and axioms as a consistent
+    one is not solved again.
     """
 
     def __init__(self, source: Source) -> None:
@@ -302,7 +286,7 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """First fact of the checked files that mentions the most of some relations."""
+    """First fact of the checked files that has most of some relations."""
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))

@@ -1,8 +1,8 @@
-"""Rules and facts that no test covers: `symbouq rules test --coverage`.
+"""Coverage of rules and facts by tests: `symbouq rules test --coverage`.
 
 A rule fires if its body can hold in a program that a test makes. A fact fires if such a rule uses
-it or a consequence of it, or if the tests contain its names: its relations in statements or
-claims, its words in texts or messages.
+it or a consequence of it, or if the tests have all that it names: its relations in stated or
+claimed relations, its words in texts and messages.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
-    """Run tests and collect the rules and facts they fire.
+    """Run tests and collect the rules and facts that they fire.
 
     For an ontology that extends the built-in one, only the folder's own statements count.
 
@@ -115,12 +115,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
 def _is_testable(
     fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
 ) -> bool:
-    """Whether tests can contain a fact's names: its words, or relations that a rule reads.
-
-    Args:
-        fact: The fact.
-        relations: Relations of all profiles.
-        decisive: Names of predicates that rules read.
+    """Whether tests can have what a fact names: its words, or relations of some profile that a rule
+    reads.
     """
     if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
@@ -133,7 +129,7 @@ def _has_words(fact: clingo.Symbol) -> bool:
 
 
 def _names_in(trees: Iterable[ast.AST]) -> set[str]:
-    """Names of all atoms and functions in the bodies of rules."""
+    """Names of all atoms and functions in the bodies of some rules."""
     return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
 
 
@@ -141,7 +137,7 @@ _NAME = re.compile(r"([a-z]\w*)\(")
 
 
 def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
-    """Profile of tests to the relations they state or claim."""
+    """Relations that tests state or claim, by profile."""
     found: dict[Ontology, set[str]] = defaultdict(set)
     for spec in specs:
         trace = spec.trace()
@@ -158,11 +154,11 @@ def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[
 
 
 class _Told(NamedTuple):
-    """Texts of tests and their messages.
+    """Words of tests and their messages.
 
     Attributes:
         texts: Words of each text and message, in lower case.
-        prose: All texts, with spaces around each word.
+        prose: All of them, separated by spaces.
         options: Values of the tests' options, in lower case.
     """
 
@@ -171,20 +167,18 @@ class _Told(NamedTuple):
     options: frozenset[str]
 
     def has(self, fact: clingo.Symbol) -> bool:
-        """Whether they contain a text of a fact; False for a fact without texts."""
+        """Whether they have a text of a fact; False for a fact without texts."""
         texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
         if fact.name == "verb" or "verb" in map(str, fact.arguments):
             return any(map(self._has_verb, texts))
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether they contain a text, whose first word may be inflected, or the parts of a
-        template.
-        """
+        """Whether they have a text, its first word possibly inflected; for a template, its pieces."""
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether one of them contains the words of a verb in any form, possibly apart."""
+        """Whether a text has the words of a verb, in any form and with others between."""
         first, *rest = text.split()
         of_verb = (words for words in self.texts if words.issuperset(rest))
         return any(word[:2] == first[:2] for words in of_verb for word in words)
@@ -204,7 +198,7 @@ def _told(specs: Sequence[Spec], outcomes: Sequence[Outcome]) -> _Told:
 
 
 def _rule_files(*names: str) -> Iterator[ast.AST]:
-    """Rules and choices of rule files, by default of all that decide."""
+    """Statements with a body, or a choice, of rule files; by default of all that decide."""
     for statement in rule_statements(*(names or _PROGRAMS)):
         if statement.ast_type in (ast.ASTType.Rule, ast.ASTType.Minimize):
             yield statement
@@ -213,8 +207,8 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 def _observers(
     trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
 ) -> str:
-    """Rules that record which statements fire, and with which atoms of their bodies, except atoms
-    of some predicates. With `whys`, also the atoms each head is derived from.
+    """Rules that report which statements fire, and with which body atoms except those `beside`;
+    with `whys`, also the premises of each head.
     """
     lines = []
     for tree in trees:
@@ -281,7 +275,7 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """Positions of the rules that fire in the programs of traces, and atoms of their bodies."""
+    """Rules that fire in the traces' programs, and the atoms of their bodies."""
     own = [rule.private for rule in source.rules if rule.audit]
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
@@ -305,7 +299,7 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
 def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
-    """Atoms from which each table row of a profile is derived, and the table rules that fire."""
+    """Premises of each table row of a profile, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
     observers = _observers([*_rule_files("compile"), *own], whys=True)
     control = compiling_program(source, profile, "coverage", observers)
@@ -319,7 +313,7 @@ def _provenance(
 def _leaves(
     roots: Iterable[clingo.Symbol], why: dict[clingo.Symbol, set[clingo.Symbol]]
 ) -> set[clingo.Symbol]:
-    """Everything from which some atoms are derived, themselves included."""
+    """All premises of some atoms, including themselves."""
     seen: set[clingo.Symbol] = set()
     left = list(roots)
     while left:
@@ -341,12 +335,8 @@ _NAMES = {
 def _used_rows(
     rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
-    """Table rows of a profile that its tests use.
-
-    Args:
-        rows: All rows of the profile.
-        relations: Relations that tests of the profile state or claim.
-        used: Body atoms of fired rules in the traces' programs.
+    """Table rows of a profile that its tests use: by the relations that they state or claim, or by
+    the body atoms `used` by fired rules.
     """
     rows = [*rows]
     known = {plain(row.arguments[0]) for row in rows if row.name == "family"}
@@ -369,7 +359,7 @@ def _used_rows(
 
 
 def _fits(entry: str, words: str) -> bool:
-    """Whether words match an entry's: the first may be inflected, "#" stands for any number."""
+    """Whether words contain those of an entry, the first possibly inflected, "#" for any number."""
     first, *rest = _WORD.findall(entry.lower()) or [""]
     if f" {' '.join([first, *rest])} " in words:
         return True

@@ -1,4 +1,4 @@
-"""Verdicts changed by an edit of the rules, with the responsible part of the edit: `symbouq rules
+"""Verdicts that a change of the rules flips, and the responsible part of the change: `symbouq rules
 diff`.
 """
 
@@ -26,12 +26,12 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True)
 class Change:
-    """Fact or rule that differs between two ontologies.
+    """A fact or rule in which two ontologies differ.
 
     Attributes:
-        before: The statement in the old ontology; empty if added.
-        after: The statement in the new ontology; empty if removed.
-        place: Its position, in the new ontology if possible.
+        before: The old statement; empty if it is new.
+        after: The new statement; empty if it is gone.
+        place: Its place, in the new ontology if it is there.
     """
 
     before: str
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass
 class Example:
-    """Flip with changes that suffice for it."""
+    """A flip with the changes that cause it."""
 
     flip: Flip
     because: tuple[Change, ...]
@@ -95,20 +95,14 @@ def difference(
     advance: Callable[[], None] = lambda: None,
     each: Each = nothing,
 ) -> Difference:
-    """Audit a corpus under two ontologies and collect the differences.
+    """Audit a corpus of trace files under two ontologies (folders, or `builtin`) and collect the
+    differences.
 
-    Args:
-        old: Folder of the old ontology, or `builtin`.
-        new: Folder of the new one, or `builtin`.
-        corpus: Trace files.
-        profile: Profile for every trace; by default each ontology's own choice.
-        examples: Number of examples to keep and explain per kind of flip.
-        jobs: Number of processes.
-        advance: Called after each record.
-        each: Called with each trace.
+    Up to `examples` flips of each kind are kept and explained. `advance` is called after each
+    record, `each` with each trace.
 
     Raises:
-        OntologyError: If an ontology or the profile is invalid.
+        OntologyError: If an ontology or the profile cannot be used.
     """
     before, after = library(old), library(new)
     result = Difference(changes=changes(before.source, after.source))
@@ -152,8 +146,8 @@ def differing(old: str, new: str, profile: str | None) -> Work:
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:
-    """Statements that differ between two ontologies: edited, removed and added ones. A fact is
-    edited if exactly one argument differs.
+    """Statements in which two ontologies differ: edited facts, which differ in one argument, then
+    removed and new ones.
     """
     removed, added = (
         {f"{fact}.": (fact, place) for fact, place in one.facts.items() if fact not in other.facts}
@@ -178,7 +172,7 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
 
 
 def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
-    """Whether two facts of one predicate with several arguments differ in exactly one."""
+    """Whether two facts of a predicate differ in exactly one of several arguments."""
     a, b = first.arguments, second.arguments
     if first.name != second.name or len(a) != len(b) or len(a) < 2:
         return False
@@ -186,9 +180,7 @@ def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
 
 
 class _Explainer:
-    """Find the changes that cause a flip: a minimal set with which the old ontology gives the new
-    verdict.
-    """
+    """Finds a minimal set of changes with which the old ontology gives the new verdict."""
 
     def __init__(
         self, old: Source, new: Source, changed: tuple[Change, ...], profile: str | None

@@ -54,10 +54,8 @@ claims:
 
 
 def start(folder: str) -> list[Path]:
-    """Write a new ontology with a test into a folder, which may exist without `.lp` files.
-
-    Returns:
-        The new files.
+    """Write a new ontology with a test into a folder without `.lp` files; returns the written
+    files.
 
     Raises:
         OntologyError: If the folder already has rules, or cannot be written.

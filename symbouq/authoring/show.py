@@ -16,19 +16,16 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class RelationSheet:
-    """All properties of a relation in a profile.
+    """Everything that a profile says about a relation.
 
     Attributes:
-        name: The relation.
-        profile: The profile.
-        family: Its family.
-        readings: Role to its meaning on each axis; empty if the closure decides it.
-        properties: Stated properties, such as `symmetric`.
+        readings: Bounds on each axis, by role; empty if closure decides it.
+        properties: Stated properties such as `symmetric`.
         converse: Its converse, if that has a name.
         follows: Other relations that follow for the same pair.
         clashes: Relations that exclude it.
-        composes: Second relation of its family to the possible relations of their composition.
-        phrases: Phrases that are read as it.
+        composes: Open relations after composing it with each relation of its family.
+        phrases: Phrases that read as it.
         wordings: Phrases for it in generated text.
         stated_in: Files that mention it, with lines.
     """
@@ -51,10 +48,10 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Collect all properties of a relation in a profile.
+    """Everything that a profile says about a relation.
 
     Raises:
-        OntologyError: If the profile has no such relation.
+        OntologyError: If the profile does not have it.
     """
     ontology = library.ontology(profile)
     try:
@@ -99,7 +96,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """Row of a composition table, without cells that exclude nothing."""
+    """Row of a composition table, without cells that leave everything open."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -114,7 +111,7 @@ def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
 def _readings(
     library: OntologyLibrary, ontology: Ontology, relation: str
 ) -> dict[str, tuple[str, ...]]:
-    """Role to the bounds of a relation, in words."""
+    """Bounds of a relation in words, by role."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
     for row in solved_tables(library.source, profile, library.name).rows:
@@ -137,13 +134,7 @@ def _readings(
 
 @dataclass(frozen=True)
 class Table:
-    """Composition table: possible relations given two relations in sequence.
-
-    Attributes:
-        family: Family of the relations.
-        members: The relations, in order.
-        cells: (first, second) to the possible relations.
-    """
+    """A composition table: for (first, second), the relations of the family that stay possible."""
 
     family: str
     members: tuple[str, ...]
@@ -151,11 +142,11 @@ class Table:
 
     @property
     def decides(self) -> bool:
-        """Whether any cell excludes a relation."""
+        """Whether any cell excludes anything."""
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """Table as text: a header, then one row for each first relation."""
+        """The table as text: a header, then a row per first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -165,8 +156,7 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """Composition tables of a profile: that of one family, or all with a cell that excludes a
-    relation.
+    """Composition tables of a family, or of all families in which a pair decides something.
 
     Raises:
         OntologyError: If the profile has no such family.

@@ -1,4 +1,4 @@
-"""Execution of `.test` files (`symbouq.ontology.specs`): `symbouq rules test`."""
+"""`symbouq rules test`: checks the expectations of `.test` files (`symbouq.ontology.specs`)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TOGETHER = 64
 
 @dataclass(frozen=True)
 class Miss:
-    """Failed expectation: its line and the actual result."""
+    """A failed expectation: its line and the result."""
 
     line: int
     message: str
@@ -37,10 +37,10 @@ class Outcome:
 
     Attributes:
         spec: The test.
-        misses: Expectations that failed.
+        misses: Failed expectations.
         todo: Known misses that still fail.
-        notes: Remarks that are not failures: a known miss that now passes, a scene without
-            relations, a test without expectations.
+        notes: Oddities that fail nothing: a known miss that passes, an unread scene, no
+            expectation.
         seconds: Duration.
         messages: The audit's messages, one per claim.
     """
@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation that is not marked `todo` is met."""
+        """Whether every expectation not marked `todo` passed."""
         return not self.misses
 
 
@@ -62,7 +62,7 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
     """Run tests one by one.
 
     Raises:
-        SpecError: If a test is invalid.
+        SpecError: If a test cannot be run.
     """
     for number, spec in enumerate(specs):
         if number % _TOGETHER == 0:
@@ -80,13 +80,13 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
 
 
 def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
-    """Read the sentences of several tests in the same batches."""
+    """Read the sentences of some tests in the same batches."""
     with suppress(SymboUQError):  # raised again where it belongs
         auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
-    """Run the test of an outcome and fill in the outcome."""
+    """Run the test of an outcome and fill it in."""
     spec = outcome.spec
     trace = spec.trace()
     if spec.reads:
@@ -113,7 +113,7 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
 
 
 def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None:
-    """Fill in the outcome of a test of readings. The parser-based reader must read the same as the
+    """Fill in the outcome of a test of readings: the parser must read each sentence like an
     equivalent reply of a language model.
     """
     with untimed():
@@ -136,7 +136,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Stance and relation in words, in one form for a relation and its mirror image."""
+    """Stance and relation in words, the same for a relation and its mirror image."""
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
@@ -150,7 +150,7 @@ _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
-    """Audit of a test, with its claims judged independently or in order."""
+    """Audit of a test, its claims judged separately or in sequence."""
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
     # Read claims together, as one text; a single claim might be read differently.

@@ -17,10 +17,8 @@ _SECONDS = 0.3
 
 
 def edits(folder: str | None) -> Iterator[None]:
-    """Yield an item at once and after every change of a rule, ontology or test file, without end.
-
-    Args:
-        folder: The user's folder, if any; the built-in rules are always watched.
+    """An item at once, and after every change of a built-in or user rule, ontology file or test,
+    endlessly.
     """
     roots = [data_folder("rules"), data_folder("ontology")]
     roots += [Path(folder)] if folder is not None else []
@@ -38,7 +36,7 @@ def edits(folder: str | None) -> Iterator[None]:
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
-    """File to time and size, without files deleted in the meantime."""
+    """Time and size of each file that still exists."""
     stamps = {}
     files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
     for file in files:
