@@ -30,7 +30,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from symbouq.errors import SymboUQError
 from symbouq.evidence.contract import SCHEMA
 from symbouq.evidence.devices import best_device
-from symbouq.evidence.generation.engine import Engine, EngineName, Options, Request, load_engine
+from symbouq.evidence.generation.engine import Engine, EngineName, Options, Request
+from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.models import find_model, load_network, load_tokenizer, parameters
 from symbouq.evidence.generation.prompts import Chat, user_message
 from symbouq.evidence.signals.forward import Forced, ForcedPass

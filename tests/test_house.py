@@ -32,7 +32,7 @@ TESTED_ELSEWHERE = {
     "authoring/test_specs.py": "authoring/scaffold ontology/specs",
     "evidence/generation/test_generate_command.py": "cli/generate",
     "evidence/generation/test_run.py": """
-        evidence/generation/engine records/generated""",
+        evidence/generation/engine evidence/generation/engines records/generated""",
     "evidence/labels/test_agreement.py": "evidence/labels/records",
     "evidence/labels/test_commands.py": "cli/labels",
     "evidence/scorers/methods/test_sampling.py": "evidence/scorers/backbone evidence/signals/example",

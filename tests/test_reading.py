@@ -281,7 +281,8 @@ def narrow(schema: Any, labels: list[str]) -> Any:
 def test_the_whole_path_with_a_real_small_model(small_model: Path, traces: Path) -> None:
     """Our engine behind a server: whatever so small a model writes, it is of the schema."""
     from symbouq.evidence.generation.asking import EngineAsker
-    from symbouq.evidence.generation.engine import Options, load_engine
+    from symbouq.evidence.generation.engine import Options
+    from symbouq.evidence.generation.engines import load_engine
 
     asker = EngineAsker(
         "smollm2", lambda: load_engine("transformers", str(small_model), Options(device="cpu"))

@@ -115,7 +115,7 @@ def _load(name: Any, url: str | None, model: str, options: Any) -> Any:
 
         quiet_retries()
         return EndpointEngine(url, model, options)
-    from symbouq.evidence.generation.engine import load_engine
+    from symbouq.evidence.generation.engines import load_engine
 
     return load_engine(name, model, options)
 

@@ -155,7 +155,7 @@ def _asker(endpoint: str | None, name: str | None, settings: ReaderSettings) -> 
 
         with extra("models"):
             from symbouq.evidence.generation.asking import EngineAsker
-            from symbouq.evidence.generation.engine import load_engine
+            from symbouq.evidence.generation.engines import load_engine
             from symbouq.evidence.generation.models import find_model
         model = find_model(name)
         load = partial(load_engine, settings.engine, name)

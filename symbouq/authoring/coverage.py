@@ -174,7 +174,7 @@ class _Told(NamedTuple):
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether they have a text, its first word possibly inflected; for a template, its pieces."""
+        """Whether they have a text, possibly inflected, or all pieces of a template."""
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:

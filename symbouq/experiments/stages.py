@@ -22,8 +22,9 @@ from symbouq.auditing.counterfactual import countering
 from symbouq.auditing.jobs import auditing_in
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.evidence.devices import best_device
-from symbouq.evidence.generation.engine import Engine, load_engine
+from symbouq.evidence.generation.engine import Engine
 from symbouq.evidence.generation.engine import Options as EngineOptions
+from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.models import find_model, folder_of
 from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.labels.judge import Judge, judging

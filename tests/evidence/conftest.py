@@ -20,6 +20,7 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def engine(tiny: Path) -> Any:
-    from symbouq.evidence.generation.engine import Options, load_engine
+    from symbouq.evidence.generation.engine import Options
+    from symbouq.evidence.generation.engines import load_engine
 
     return load_engine("transformers", str(tiny), Options(device="cpu"))

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol
 
-from symbouq.errors import SymboUQError, extra
-
 if TYPE_CHECKING:
     from symbouq.evidence.generation.models import Model
     from symbouq.evidence.generation.prompts import Chat
@@ -194,22 +192,3 @@ class Options(NamedTuple):
 def too_long(prompt: int, context: int | None) -> str:
     """The message for a prompt that leaves no room."""
     return f"the prompt has {prompt} tokens, the model's context is {context}"
-
-
-def load_engine(name: EngineName, model: str, options: Options | None = None) -> Engine:
-    """Load a model, given as a folder or an id on the Hugging Face hub.
-
-    Raises:
-        SymboUQError: If a package is missing, the model cannot be loaded, or the engine does not
-            support an option.
-    """
-    options = options or Options()
-    if name == "transformers":
-        with extra("models"):
-            from symbouq.evidence.generation.transformers_engine import TransformersEngine
-        return TransformersEngine(model, options)
-    if name == "vllm":
-        with extra("vllm"):
-            from symbouq.evidence.generation.vllm_engine import VllmEngine
-        return VllmEngine(model, options)
-    raise SymboUQError(f"there is no engine {name}; there are {', '.join(ENGINES)}")

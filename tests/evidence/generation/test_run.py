@@ -21,8 +21,8 @@ from symbouq.evidence.generation.engine import (
     Options,
     Request,
     Token,
-    load_engine,
 )
+from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import (
     Generator,
     Settings,

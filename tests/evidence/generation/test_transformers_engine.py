@@ -12,7 +12,8 @@ from helpers.extras import need_models
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.contract import LONGEST, SCHEMA, Structured
-from symbouq.evidence.generation.engine import Options, Request, load_engine
+from symbouq.evidence.generation.engine import Options, Request
+from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import Settings, run_settings
 
 torch = need_models()

@@ -11,7 +11,8 @@ import pytest
 
 from symbouq.errors import SymboUQError
 from symbouq.evidence.contract import LONGEST, SCHEMA, Structured
-from symbouq.evidence.generation.engine import Options, Request, load_engine
+from symbouq.evidence.generation.engine import Options, Request
+from symbouq.evidence.generation.engines import load_engine
 
 # vLLM warns of much that is its own affair.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

@@ -8,7 +8,8 @@ import numpy as np
 from helpers.commands import read_lines, run, write_lines
 from helpers.extras import need_models
 
-from symbouq.evidence.generation.engine import Options, load_engine
+from symbouq.evidence.generation.engine import Options
+from symbouq.evidence.generation.engines import load_engine
 from symbouq.evidence.generation.run import Generator, Settings, generate, read_instances
 from symbouq.evidence.signals.cache import SignalsCache
 

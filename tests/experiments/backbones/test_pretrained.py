@@ -120,7 +120,8 @@ def test_the_real_model_answers(tmp_path_factory: pytest.TempPathFactory) -> Non
     need_models()
     from helpers.smollm2 import smollm2
 
-    from symbouq.evidence.generation.engine import Options, Request, load_engine
+    from symbouq.evidence.generation.engine import Options, Request
+    from symbouq.evidence.generation.engines import load_engine
 
     folder = smollm2(tmp_path_factory.mktemp("installed"))
     engine = load_engine("transformers", str(folder), Options(device="cpu"))
