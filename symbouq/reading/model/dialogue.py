@@ -12,9 +12,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from symbouq.reading.model.schema import EARLIER
 from symbouq.reading.segments import Role, segmented
@@ -25,28 +25,10 @@ AT_ONCE = 24
 """Most sentences of one request."""
 _BEFORE = 2
 """How many sentences a request shows of what came before."""
+_IDS = ("id", "subject", "object", "thing", "of", "asks")
+"""The fields of a reply that have ids of things."""
 _CALLED = 4
 """How many of the words that mention a thing a request shows."""
-
-
-def message(
-    sentences: Mapping[str, str],
-    things: Mapping[str, Sequence[str]],
-    before: Sequence[str] = (),
-    headings: Mapping[str, str] | None = None,
-) -> str:
-    """The message that a model reads: JSON, from which no text can break out.
-
-    Args:
-        sentences: Label to sentence.
-        things: Id to the words that mention a thing that is known.
-        before: Sentences that came just before.
-        headings: Id of a thing to the direction that it faces.
-    """
-    given: dict[str, object] = {"things": dict(things)} if things else {}
-    given |= {"headings": dict(headings)} if headings else {}
-    given |= {"before": list(before)} if before else {}
-    return json.dumps({**given, "sentences": dict(sentences)}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -69,8 +51,10 @@ class ModelRequest:
 
     @property
     def message(self) -> str:
-        """The message that the model reads."""
-        return message(self.sentences, self.things, self.before, self.headings)
+        """The message that the model reads: JSON, from which no text can break out."""
+        known = {"things": self.things, "headings": self.headings, "before": self.before}
+        given = {name: value for name, value in known.items() if value}
+        return json.dumps({**given, "sentences": self.sentences}, ensure_ascii=False)
 
     @property
     def text(self) -> str:
@@ -182,37 +166,28 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     if sentence is None:  # a reading that was edited
         return Reply(sentences=[])
     by_words = names.by_words(sentence, text)
-
-    def in_trace(thing: str) -> str:
-        if not thing:
-            return ""
-        id_ = moved(thing)
-        return by_words.get(id_, f"{id_} of {label}") + thing.removeprefix(id_)
-
-    relations = [
-        relation.model_copy(
-            update={
-                "subject": in_trace(relation.subject),
-                "object": in_trace(relation.object)
-                if isinstance(relation.object, str)
-                else [in_trace(thing) for thing in relation.object],
-            }
-        )
-        for relation in sentence.relations
-    ]
-    things = [m.model_copy(update={"id": in_trace(m.id)}) for m in sentence.things]
-    places = [
-        place.model_copy(update={"thing": in_trace(place.thing), "of": in_trace(place.of)})
-        for place in sentence.places
-    ]
-    headings = [h.model_copy(update={"thing": in_trace(h.thing)}) for h in sentence.headings]
-    placed = {"sentence": label, "things": things, "relations": relations}
-    placed |= {"places": places, "headings": headings}
-    return Reply(
-        sentences=[sentence.model_copy(update=placed)],
-        asks=[in_trace(thing) for thing in reply.asks],
+    own = Reply(
+        sentences=[sentence.model_copy(update={"sentence": label})],
+        asks=reply.asks,
         answer=label if reply.answer == asked else "",
     )
+    return with_ids(own, lambda thing: by_words.get(thing, f"{thing} of {label}"))
+
+
+def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
+    """A reply with other ids for its things, also for where they were before they moved."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, list):
+            return [other(thing) for thing in value]
+        return value and of(moved(value)) + value.removeprefix(moved(value))
+
+    def told(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: (other if key in _IDS else told)(part) for key, part in value.items()}
+        return [told(part) for part in value] if isinstance(value, list) else value
+
+    return Reply.model_validate(told(reply.model_dump()))
 
 
 class Names:
@@ -259,10 +234,8 @@ class Names:
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
         """Id to plain words of the things of a sentence that have words of their own."""
-        own: dict[str, str] = {}
-        for thing, words in self._own(sentence, text):
-            own.setdefault(thing, self.plain(words))
-        return own
+        own = reversed([*self._own(sentence, text)])
+        return {thing: self.plain(words) for thing, words in own}
 
     def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
         """The things of a sentence with words that mention that thing alone."""

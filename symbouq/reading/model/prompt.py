@@ -12,7 +12,7 @@ from pathlib import Path
 from symbouq.ontology.source import data_folder
 from symbouq.ontology.specs import Spec, discovered
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.model.dialogue import message
+from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.reading.model.examples import example, sayings
 from symbouq.reading.model.meanings import axes, relation_meanings
 from symbouq.reading.model.schema import directions, offered, reply_schema, scales
@@ -27,11 +27,11 @@ _AMOUNTS = (
     '("about 60 cm") or goes in no direction, it is a `number`, unexpressed.'
 )
 _PLACES = (
-    "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number` (whole, "
-    "up to 999; letters count: row C is 3), and `of`, the thing to which the scale belongs, if one is "
-    "told. Seat 2 of those numbered from the left, and the second from there, are `from_left` 2. What "
-    "is listed row by row has `row` and `column`. Write no relations that follow from places. Scales, "
-    "with where they usually grow: {}."
+    "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number` "
+    "(whole, up to 999; letters count: row C is 3), and `of`, the thing to which the scale "
+    "belongs, if one is told. Seat 2 of those numbered from the left, and the second from there, "
+    "are `from_left` 2. What is listed row by row has `row` and `column`. Write no relations that "
+    "follow from places. Scales, with where they usually grow: {}."
 )
 _HEADINGS = (
     "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
@@ -100,7 +100,7 @@ class Prompt:
         for number, spec in enumerate(self._examples(), start=1):
             texts, reply = example(spec)
             yield f"\nExample {number}:"
-            yield message(texts, {})
+            yield ModelRequest("scene", texts).message
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
