@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.io.readings import ReadingsFile
 from symbouq.reading.model.asking import reply_in
+from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.reading.model.prompt import prompt_of
 from symbouq.reading.model.schema import reply_schema
 from symbouq.records import Reply, StoredReading, Trace, parse_record
@@ -33,38 +36,41 @@ def exchange(
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "instructions.txt").write_text(prompt.instructions, encoding="utf-8")
     (folder / "schema.json").write_text(json.dumps(reply_schema(ontology)), encoding="utf-8")
-    waiting = 0
-    for number, trace in enumerate(traces, start=1):
-        parser = auditor.parser_for(trace)
-        asking = parser.model_reader.requests(parser.texts(trace))
-        asked, request = 0, next(asking, None)
-        while request is not None:
-            asked += 1
+    waiting: list[Path] = []
+
+    def exchanged(trace: Trace, number: int) -> None:
+        parts = count(1)
+
+        def answer(request: ModelRequest) -> list[Reply]:
             replies: list[Reply] = []
+            part = next(parts)
             for sample in range(samples):
                 key = request.text, sample, model, prompt.version, ontology.hash
                 found = file.find(*key)
-                stem = f"{number}.{request.part}-{asked}.{sample}"
-                answer = folder / f"{stem}.reply.json"
-                if found is None and answer.is_file():
-                    reply = reply_in(answer.read_text(encoding="utf-8"), request)
+                stem = f"{number}.{request.part}-{part}.{sample}"
+                given = folder / f"{stem}.reply.json"
+                if found is None and given.is_file():
+                    reply = reply_in(given.read_text(encoding="utf-8"), request)
                     told = {"text": key[0], "model": model, "prompt": prompt.version}
                     told |= {"ontology": ontology.hash, "id": trace.id, "part": request.part}
                     found = StoredReading.model_validate({**told, "sample": sample, "reply": reply})
                     file.add(found)
                 if found is None:
-                    path = folder / f"{stem}.request.json"
-                    path.write_text(request.message + "\n", encoding="utf-8")
-                    waiting += 1
+                    waiting.append(folder / f"{stem}.request.json")
+                    waiting[-1].write_text(request.message + "\n", encoding="utf-8")
                 else:
                     replies.append(found.reply)
             if len(replies) < samples:
-                break
-            try:
-                request = asking.send(replies)
-            except StopIteration:
-                request = None
-    return waiting
+                raise LookupError("what comes next depends on the reply")
+            return replies
+
+        parser = auditor.parser_for(trace)
+        with suppress(LookupError):
+            parser.model_reader.ask(parser.texts(trace), answer)
+
+    for number, trace in enumerate(traces, start=1):
+        exchanged(trace, number)
+    return len(waiting)
 
 
 def main() -> None:

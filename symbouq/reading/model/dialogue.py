@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -61,6 +61,10 @@ class ModelRequest:
         """SHA-256 of what is asked, in hexadecimal digits."""
         asked = [self.part, self.message]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+Answered = Callable[[ModelRequest], list[Reply]]
+"""Gives the samples of a reply to a request."""
 
 
 @dataclass(frozen=True)
@@ -114,20 +118,23 @@ def sentences_of(text: str) -> list[str]:
 
 
 def dialogue(
-    texts: TraceTexts, names: Names, alone: bool = False
-) -> Generator[ModelRequest, Sequence[Reply], None]:
-    """The requests about a trace; each is answered with one reply or several samples.
+    texts: TraceTexts, names: Names, answer: Answered, alone: bool = False
+) -> list[list[Reply]]:
+    """The replies to each request about a trace, in order.
 
     Args:
         texts: Its texts.
         names: Takes note of the things, unless each sentence is read alone.
+        answer: Gives the samples of a reply to a request.
         alone: Whether each sentence is read alone; then `together` makes one of the replies.
     """
     labelled = texts.labelled
     if alone:
-        for label, text in labelled.items():
-            yield ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text})
-        return
+        return [
+            answer(ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text}))
+            for label, text in labelled.items()
+        ]
+    replies: list[list[Reply]] = []
     for part, marks in (("scene", "S"), ("claims", "QC")):
         labels = [label for label in labelled if label[0] in marks]
         before: list[str] = []
@@ -136,9 +143,10 @@ def dialogue(
             known = {thing: words[:_CALLED] for thing, words in names.said.items() if words}
             faced = {t: way for t, way in names.headings.items() if t in known}
             request = ModelRequest(part, asked, known, before, faced)  # type: ignore[arg-type]
-            given = yield request
-            names.take(given[0].sentences, asked)
+            replies.append(answer(request))
+            names.take((s for reply in replies[-1][:1] for s in reply.sentences), asked)
             before = list(asked.values())[-_BEFORE:]
+    return replies
 
 
 def together(
