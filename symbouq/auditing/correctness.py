@@ -19,6 +19,7 @@ from symbouq.auditing.answers import (
     space_of,
 )
 from symbouq.errors import RecordError
+from symbouq.reading.segments import chosen, lettered
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 SOURCE = "answer"
@@ -89,15 +90,18 @@ def misfit(record: Record) -> str:
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
     """A right answer in the labels of its answer space, however it is spelled ("Upper left" for
-    `upper-left`); as it stands where the space has none of its meaning.
+    `upper-left`), or by its letter; as it stands where the space has none of its meaning.
 
     Args:
         answer: A label, or a list of them.
         space: The labels that an answer may have.
     """
     given = answer if isinstance(answer, list | tuple) else [answer]
+    listed = lettered([*space])
     return tuple(
-        label for each in given for label in (labels_named(str(each), space) or (str(each),))
+        label
+        for each in map(str, given)
+        for label in (labels_named(each, space) or (chosen(each, listed) or each,))
     )
 
 
