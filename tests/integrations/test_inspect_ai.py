@@ -202,7 +202,7 @@ def test_a_choice_is_the_thing_of_its_letter(tmp_path: Path, text: str, outcome:
     sample = Sample(input="As below.", choices=things, target="B", metadata=given)
     score = scored(tmp_path, sample, text)
     assert score.value["outcome"] == outcome
-    assert score.metadata["claims"][-1]["verdict"] == ("entailed" if outcome else "unknown")
+    assert score.metadata["claims"][-1]["verdict"] == ("entailed" if outcome else "contradicted")
 
 
 def test_an_answer_of_several_labels_needs_them_all(tmp_path: Path) -> None:
