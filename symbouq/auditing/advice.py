@@ -15,6 +15,9 @@ from symbouq.records import Trace
 _CLEARLY = 0.2
 """Share of the sample's claims that another profile has to decide beyond those decided."""
 
+_MORE = 1.05
+"""How many times as many sentences another profile has to read."""
+
 _FEWEST = 3
 """How many claims these have to be at least."""
 
@@ -39,29 +42,29 @@ def advice(
     )
     auditors = _others(own, ontology, pipeline)
     library = TraceAuditor(own, ontology).library
-    others = f"{len(sample)} such traces, profile"
+    traces = "one trace" if len(sample) == 1 else f"{len(sample)} traces"
     if 2 * summary.decided < summary.claims and claims - before >= _FEWEST:
         counts = {name: _counted(sample, auditor)[0] for name, auditor in auditors.items()}
         best = max(counts, key=counts.__getitem__, default=own)
         if counts.get(best, 0) - before >= max(_FEWEST, _CLEARLY * claims):
             return (
-                f"Most claims are undecided. Of {claims} claims in {others} {best} decides "
-                f"{counts[best]}, {own} {before}: {_try(best, library)}"
+                f"Most claims are undecided. Of {claims} in {traces}, profile {best} decides "
+                f"{counts[best]} and {own} {before}: {_try(best, library)}"
             )
     general = [name for name in library.general if name in auditors]
     counts = {name: _counted(sample, auditors[name])[1] for name in general}
     best = max(counts, key=counts.__getitem__, default=own)
-    if counts.get(best, 0) <= read:
+    if counts.get(best, 0) <= _MORE * read:
         return None
     return (
-        f"Some claims are undecided. Of the sentences of {others} {best} reads {counts[best]}, "
-        f"{own} {read}: {_try(best, library)}"
+        f"Some claims are undecided. In {traces}, profile {best} reads more sentences than {own}, "
+        f"{counts[best]} against {read}: {_try(best, library)}"
     )
 
 
 def _try(profile: str, library: OntologyLibrary) -> str:
     about = library.about[profile]
-    return f"try --profile {profile}.{about and f' {profile}: {about}.'}"
+    return f"try --profile {profile}{about and f' ({about})'}."
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:

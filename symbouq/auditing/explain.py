@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
@@ -23,6 +24,7 @@ from symbouq.reading.faults import SCENE_SENTENCE
 from symbouq.reading.force import forces_of
 from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace, parse_record
+from symbouq.records.audit import ProfileRecord
 
 if TYPE_CHECKING:  # which loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
@@ -160,14 +162,20 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
             for claim, read in zip(record["claims"], parsed.claims, strict=True)
         ],
         profile=[
-            *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
+            *starmap(_measure, record["profile"].items()),
             "truncated: no answer and no score"
             if record["truncated"]
-            else f"constraint_rule: {record['constraint_rule']:.3g}",
+            else f"constraint_rule: {record['constraint_rule']:.3g}  (0 to 1, higher is better)",
         ],
         sketch=sketch(auditor, trace),
         reading=[line for each in derivations for line in _reading_lines(each)],
     )
+
+
+def _measure(name: str, value: float) -> str:
+    """A part of the Determinacy Profile with what it is."""
+    description = ProfileRecord.model_fields[name].description or ""
+    return f"{name}: {value:.3g}  ({description[0].lower()}{description[1:-1]})"
 
 
 def _reading_lines(derivation: Derivation) -> Iterator[str]:
@@ -317,6 +325,7 @@ def _scene_lines(
                 words = f"not read: {partly[number]}" if number in partly else "nothing read"
                 told = [*told, unread.of_scene(text) or words]
             lines.append(f"  {number}. {text}  [{'; '.join(told)}]")
+    lines += [f"  ? {trace.question}"] if trace.question else []
     lines += [fault for fault in faults if not _PARTLY.match(fault)]
     if record["scene"]["message"]:
         lines.append(record["scene"]["message"])

@@ -130,6 +130,12 @@ def _identity(value: Any) -> Any:
     return all_encodable(value)
 
 
+def _steps(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("a list of claims is expected; put free text into `response`")
+    return value
+
+
 class Instance(Record):
     """Scene and question that a trace reasons about."""
 
@@ -151,6 +157,16 @@ class Instance(Record):
     """Profile of this record; overrides the one of its dataset."""
     readings: ReadingsRecord | None = None
     """Readings of the text by a language model; they are checked and used instead of parsing."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_audit(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "constraint_rule" in value and "scene" in value:
+            match value.get("source"):
+                case {"file": str(file), "line": int(line)}:
+                    raise ValueError(f"an audit, not a trace; its trace is {file}:{line}")
+            raise ValueError("an audit, not a trace; give the file of traces that was audited")
+        return value
 
     @model_validator(mode="after")
     def _has_scene(self) -> Self:
@@ -175,7 +191,7 @@ class ReaderRecord(Record):
 class Trace(Instance):
     """Reasoning trace, as text or as relations."""
 
-    reasoning: list[EncodableText] | None = None
+    reasoning: Annotated[list[EncodableText], BeforeValidator(_steps)] | None = None
     """Claims in order, with `conclusion`, if the trace is segmented."""
     conclusion: EncodableText | None = None
     """Delivered answer."""

@@ -175,23 +175,29 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Pairs of things of one kind that others are in, and of which neither is in the other: two
-        rooms, two boxes.
+        """Pairs of containers of one kind, as two rooms or two boxes, that hold something, that no
+        statement relates and neither of which is in or on the other.
 
         Args:
             spoken: All that the text says.
             kinds: The nouns of such things.
         """
-        inside: dict[int, set[int]] = {}
+        around = self._containing | self._wording.carried | self._wording.inner_sides
+        held: dict[int, set[int]] = {}
+        containers = set()
         for said in spoken:
-            if said.relation in self._containing and not said.triplet.negative:
-                inside.setdefault(said.figure, set()).add(said.ground)
-        containers = {ground for grounds in inside.values() for ground in grounds}
+            inverse = (self._converse.get(said.relation), said.ground, said.figure)
+            for relation, part, whole in ((said.relation, said.figure, said.ground), inverse):
+                if relation in around and not said.triplet.negative:
+                    held.setdefault(part, set()).add(whole)
+                    containers |= {whole} if relation in self._containing else set()
+        related = {frozenset((said.figure, said.ground)) for said in spoken}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:
                 continue
             for one, other in combinations(things, 2):
-                if other not in reached(inside, one) and one not in reached(inside, other):
+                nested = other in reached(held, one) or one in reached(held, other)
+                if not nested and frozenset((one, other)) not in related:
                     yield one, other
 
     def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
