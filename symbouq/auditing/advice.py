@@ -1,4 +1,4 @@
-"""Which profile would decide more of a file, measured on some of its undecided traces."""
+"""Suggestion of a profile that decides more, measured on some undecided traces."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
 _CLEARLY = 0.2
-"""Share of the sample's claims that another profile has to decide beyond those decided."""
+"""Minimum share of the sample's claims that another profile must decide in addition."""
 
 _MORE = 1.05
 """How many times as many sentences another profile has to read."""
 
 _FEWEST = 3
-"""How many claims these have to be at least."""
+"""Minimum number of these claims."""
 
 
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """One line that names the profile which reads more, or where most claims are undecided clearly
-    decides more; None where there is none.
+    """Advice in one line: a profile that reads more or, if most claims are undecided, decides
+    clearly more. None if there is no such profile.
 
     Args:
-        summary: The counts, and the undecided traces, of a run.
+        summary: Counts and undecided traces of a run.
         ontology: Folder of the user's ontology.
         pipeline: Package of the English pipeline, as for the run.
     """
@@ -68,11 +68,11 @@ def _try(profile: str, library: OntologyLibrary) -> str:
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
-    """One line that names a word which the texts of some data sets use for another relation than
-    other texts do, where scenes of no data set state that; None where none does.
+    """Warning in one line about a word that stands for another relation in some dataset's texts, if
+    general scenes use it. None without such a word.
 
     Args:
-        summary: The counts of a run.
+        summary: Counts of a run.
         ontology: Folder of the user's ontology.
     """
     library = OntologyLibrary(ontology) if ontology else builtin()
@@ -94,21 +94,21 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Auditors of the other profiles, by their names, that presume no more of a scene."""
+    """Auditors of other profiles that presume no more about a scene, by name."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}
     for name in library.profiles:
         profile = name.replace("_", "-")
-        with suppress(SymboUQError):  # a user's ontology may have one that cannot be used
+        with suppress(SymboUQError):  # a user's ontology may have an invalid profile
             if profile != own and not _presumes(library.ontology(profile), library.ontology(own)):
                 auditors[profile] = TraceAuditor(profile, library, partial=True, pipeline=pipeline)
     return auditors
 
 
 def _presumes(other: Ontology, own: Ontology) -> bool:
-    """Whether a profile takes the words of a scene, as far as the one in use has them, for more
-    than the same words of a claim, such as for steps of a grid: it decides more by presuming more.
+    """Whether a profile takes words of a scene for more than the same words of a claim, unlike the
+    current profile, as for grid steps. Such a profile decides more because it presumes more.
     """
     relations = {relation for _, relation in own.encoding.readings}
     readings = other.encoding.readings
@@ -120,8 +120,8 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
 
 
 def _counted(sample: Iterable[Undecided], auditor: TraceAuditor) -> tuple[int, int]:
-    """How many claims of some traces a profile decides, and how many sentences it reads; none of a
-    trace that it cuts into other claims.
+    """Number of claims decided and sentences read under a profile, ignoring traces that it splits
+    into different claims.
     """
     settled = read = 0
     for one in sample:

@@ -124,7 +124,7 @@ class ClaimRecord(Record):
 
 
 def _identity(value: Any) -> Any:
-    """An id; a whole number is one as its digits."""
+    """Convert an id to text; whole numbers become their digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return all_encodable(value)
@@ -208,7 +208,7 @@ class Trace(Instance):
     faults: list[EncodableText] = Field(default_factory=list)
     """For traces given as relations: parts of the text that could not be read."""
     reader: ReaderRecord | None = None
-    """For traces given as relations: what read the text."""
+    """For traces given as relations: reader of the original text."""
     model: str | None = None
     """Model that wrote the trace."""
     answer_space: EncodableLabels = None
@@ -241,5 +241,5 @@ class Trace(Instance):
 
     @property
     def structured(self) -> bool:
-        """Whether the trace gives relations, so that nothing is parsed."""
+        """Whether the trace is given as relations, so that nothing is parsed."""
         return self.claims is not None
