@@ -262,8 +262,8 @@ def chosen(text: str, *listings: str) -> str:
 
 
 def fitted(option: str, question: str) -> list[str]:
-    """Statements that may answer a question with an option: for "Which is left of B?" and "the lamp"
-    "the lamp is left of B"; for "What is A left of?" "A left of the lamp".
+    """Statements that may answer a question with an option, "the lamp": "the lamp is left of B" for
+    "Which is left of B?", "A left of the lamp" for "What is A left of?"
     """
     found = _seeking().search(question)
     if found is None or not option:
