@@ -186,20 +186,13 @@ class Collector:
                 folder = None if ontology.name == "builtin" else ontology.name
                 self._prompts[ontology.profile] = prompt_of(ontology, folder)
             prompt = self._prompts[ontology.profile]
-            asking = parser.model_reader.requests(parser.texts(instance), self._how.alone)
-        replies: list[list[Reply]] = []
-        request = next(asking, None)
-        while request is not None:
-            replies.append(
-                [
-                    self._reply(instance.id, request, prompt, ontology, sample)
-                    for sample in range(self._how.samples)
-                ]
-            )
-            try:
-                request = asking.send(replies[-1])
-            except StopIteration:
-                break
+            texts = parser.texts(instance)
+
+        def answer(request: ModelRequest) -> list[Reply]:
+            samples = range(self._how.samples)
+            return [self._reply(instance.id, request, prompt, ontology, n) for n in samples]
+
+        replies = parser.model_reader.ask(texts, answer, self._how.alone)
         return {
             "model": self._model,
             "prompt": prompt.version,

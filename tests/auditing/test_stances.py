@@ -14,7 +14,7 @@ import pytest
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.reading.model.dialogue import ModelRequest
-from symbouq.records import Trace, make_record
+from symbouq.records import Reply, Trace, make_record
 
 AUDITOR = TraceAuditor(profile="half-plane")
 IDS = {"cup": "t1", "jug": "t2", "pan": "t3"}
@@ -103,18 +103,12 @@ def by_model(case: Case) -> Trace:
     meant = {f"S{n}": ("asserted", [r], False) for n, r in enumerate(scene, start=1)}
     meant |= {f"C{n}": claim for n, claim in enumerate(claims, start=1)}
     parser = AUDITOR.parser_for(trace(case))
-    asking = parser.model_reader.requests(parser.texts(trace(case)))
-    replies: list[Any] = []
-    request: ModelRequest | None = next(asking)
-    from symbouq.records import Reply
 
-    while request is not None:
+    def answer(request: ModelRequest) -> list[Reply]:
         read = [sentence(label, *meant[label]) for label in request.sentences if label in meant]
-        replies.append([Reply.model_validate({"sentences": read})])
-        try:
-            request = asking.send(replies[-1])
-        except StopIteration:
-            request = None
+        return [Reply.model_validate({"sentences": read})]
+
+    replies = parser.model_reader.ask(parser.texts(trace(case)), answer)
     return trace(case, readings={"model": "m", "prompt": "", "replies": replies})
 
 

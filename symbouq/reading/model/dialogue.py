@@ -12,9 +12,9 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from symbouq.reading.model.schema import EARLIER
 from symbouq.reading.segments import Role, segmented
@@ -25,28 +25,10 @@ AT_ONCE = 24
 """Most sentences of one request."""
 _BEFORE = 2
 """How many sentences a request shows of what came before."""
+_IDS = ("id", "subject", "object", "thing", "of", "asks")
+"""The fields of a reply that have ids of things."""
 _CALLED = 4
 """How many of the words that mention a thing a request shows."""
-
-
-def message(
-    sentences: Mapping[str, str],
-    things: Mapping[str, Sequence[str]],
-    before: Sequence[str] = (),
-    headings: Mapping[str, str] | None = None,
-) -> str:
-    """The message that a model reads: JSON, from which no text can break out.
-
-    Args:
-        sentences: Label to sentence.
-        things: Id to the words that mention a thing that is known.
-        before: Sentences that came just before.
-        headings: Id of a thing to the direction that it faces.
-    """
-    given: dict[str, object] = {"things": dict(things)} if things else {}
-    given |= {"headings": dict(headings)} if headings else {}
-    given |= {"before": list(before)} if before else {}
-    return json.dumps({**given, "sentences": dict(sentences)}, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -69,14 +51,20 @@ class ModelRequest:
 
     @property
     def message(self) -> str:
-        """The message that the model reads."""
-        return message(self.sentences, self.things, self.before, self.headings)
+        """The message that the model reads: JSON, from which no text can break out."""
+        known = {"things": self.things, "headings": self.headings, "before": self.before}
+        given = {name: value for name, value in known.items() if value}
+        return json.dumps({**given, "sentences": self.sentences}, ensure_ascii=False)
 
     @property
     def text(self) -> str:
         """SHA-256 of what is asked, in hexadecimal digits."""
         asked = [self.part, self.message]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+
+
+Answered = Callable[[ModelRequest], list[Reply]]
+"""Gives the samples of a reply to a request."""
 
 
 @dataclass(frozen=True)
@@ -130,20 +118,23 @@ def sentences_of(text: str) -> list[str]:
 
 
 def dialogue(
-    texts: TraceTexts, names: Names, alone: bool = False
-) -> Generator[ModelRequest, Sequence[Reply], None]:
-    """The requests about a trace; each is answered with one reply or several samples.
+    texts: TraceTexts, names: Names, answer: Answered, alone: bool = False
+) -> list[list[Reply]]:
+    """The replies to each request about a trace, in order.
 
     Args:
         texts: Its texts.
         names: Takes note of the things, unless each sentence is read alone.
+        answer: Gives the samples of a reply to a request.
         alone: Whether each sentence is read alone; then `together` makes one of the replies.
     """
     labelled = texts.labelled
     if alone:
-        for label, text in labelled.items():
-            yield ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text})
-        return
+        return [
+            answer(ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text}))
+            for label, text in labelled.items()
+        ]
+    replies: list[list[Reply]] = []
     for part, marks in (("scene", "S"), ("claims", "QC")):
         labels = [label for label in labelled if label[0] in marks]
         before: list[str] = []
@@ -152,9 +143,10 @@ def dialogue(
             known = {thing: words[:_CALLED] for thing, words in names.said.items() if words}
             faced = {t: way for t, way in names.headings.items() if t in known}
             request = ModelRequest(part, asked, known, before, faced)  # type: ignore[arg-type]
-            given = yield request
-            names.take(given[0].sentences, asked)
+            replies.append(answer(request))
+            names.take((s for reply in replies[-1][:1] for s in reply.sentences), asked)
             before = list(asked.values())[-_BEFORE:]
+    return replies
 
 
 def together(
@@ -182,37 +174,28 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     if sentence is None:  # a reading that was edited
         return Reply(sentences=[])
     by_words = names.by_words(sentence, text)
-
-    def in_trace(thing: str) -> str:
-        if not thing:
-            return ""
-        id_ = moved(thing)
-        return by_words.get(id_, f"{id_} of {label}") + thing.removeprefix(id_)
-
-    relations = [
-        relation.model_copy(
-            update={
-                "subject": in_trace(relation.subject),
-                "object": in_trace(relation.object)
-                if isinstance(relation.object, str)
-                else [in_trace(thing) for thing in relation.object],
-            }
-        )
-        for relation in sentence.relations
-    ]
-    things = [m.model_copy(update={"id": in_trace(m.id)}) for m in sentence.things]
-    places = [
-        place.model_copy(update={"thing": in_trace(place.thing), "of": in_trace(place.of)})
-        for place in sentence.places
-    ]
-    headings = [h.model_copy(update={"thing": in_trace(h.thing)}) for h in sentence.headings]
-    placed = {"sentence": label, "things": things, "relations": relations}
-    placed |= {"places": places, "headings": headings}
-    return Reply(
-        sentences=[sentence.model_copy(update=placed)],
-        asks=[in_trace(thing) for thing in reply.asks],
+    own = Reply(
+        sentences=[sentence.model_copy(update={"sentence": label})],
+        asks=reply.asks,
         answer=label if reply.answer == asked else "",
     )
+    return with_ids(own, lambda thing: by_words.get(thing, f"{thing} of {label}"))
+
+
+def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
+    """A reply with other ids for its things, also for where they were before they moved."""
+
+    def other(value: Any) -> Any:
+        if isinstance(value, list):
+            return [other(thing) for thing in value]
+        return value and of(moved(value)) + value.removeprefix(moved(value))
+
+    def told(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: (other if key in _IDS else told)(part) for key, part in value.items()}
+        return [told(part) for part in value] if isinstance(value, list) else value
+
+    return Reply.model_validate(told(reply.model_dump()))
 
 
 class Names:
@@ -259,10 +242,8 @@ class Names:
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
         """Id to plain words of the things of a sentence that have words of their own."""
-        own: dict[str, str] = {}
-        for thing, words in self._own(sentence, text):
-            own.setdefault(thing, self.plain(words))
-        return own
+        own = reversed([*self._own(sentence, text)])
+        return {thing: self.plain(words) for thing, words in own}
 
     def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
         """The things of a sentence with words that mention that thing alone."""

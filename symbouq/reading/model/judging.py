@@ -14,7 +14,7 @@ from itertools import combinations
 from symbouq.ontology.measures import Offset
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.force import SUPPOSED, asks, forces_of
-from symbouq.reading.model.dialogue import moved, span_of, words_of
+from symbouq.reading.model.dialogue import moved, span_of, with_ids, words_of
 from symbouq.reading.model.schema import directions, scales
 from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.records.reading import (
@@ -436,30 +436,13 @@ def _said_by(
     """
     same = _same_things(first, other, texts)
     said: set[Said] = set()
-    for sentence in other.sentences:
-        for reading in sentence.relations:
-            text = texts.get(sentence.sentence, "")
-            relation = _relation(ontology, reading, sentence, text, heights)
-            if relation is None:
-                continue
-            subject, *objects = (
-                thing if moved(thing) in known else _alike(thing, same)
-                for thing in (relation.subject, *relation.objects)
-            )
-            said.add(_said(ontology, replace(relation, subject=subject, objects=tuple(objects))))
-        for place in _of_one(sentence):
-            found = _place(ontology, place, texts.get(sentence.sentence, ""))
-            if found is not None:
-                ends = found.thing, found.of
-                thing, of = (x if moved(x) in known else _alike(x, same) for x in ends)
-                said.add(replace(found, thing=thing, of=of).said)
+    for sentence in with_ids(other, lambda t: t if t in known else same.get(t, t)).sentences:
+        text = texts.get(sentence.sentence, "")
+        relations = (_relation(ontology, r, sentence, text, heights) for r in sentence.relations)
+        said.update(_said(ontology, relation) for relation in relations if relation is not None)
+        places = (_place(ontology, place, text) for place in _of_one(sentence))
+        said.update(place.said for place in places if place is not None)
     return said
-
-
-def _alike(thing: str, same: Mapping[str, str]) -> str:
-    """The thing of the first sample that one of another sample is."""
-    id_ = moved(thing)
-    return same.get(id_, id_) + thing.removeprefix(id_)
 
 
 @lru_cache(maxsize=64)

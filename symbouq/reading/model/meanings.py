@@ -27,7 +27,7 @@ def relation_meanings(ontology: Ontology) -> Iterator[str]:
         pair = [relation] if other == relation or other not in names else [relation, other]
         if relation not in told:
             told.update(pair)
-            each = (f"{name} {_worded(ontology, name)}" for name in pair)
+            each = (f"{name} {_worded(ontology, name)}".strip() for name in pair)
             yield f"- {' / '.join(each)}{_parts(ontology, relation, places[relation])}"
 
 
@@ -39,11 +39,11 @@ def axes(ontology: Ontology) -> list[str]:
 
 
 def _worded(ontology: Ontology, relation: str) -> str:
-    """How a relation is worded: by what no other one is, if it has that."""
+    """How a relation is worded, but for its name: by what no other one is, if it has that."""
     shared = Counter(t for r in offered(ontology) for t in ontology.lexicon.wording.get(r, ()))
     texts = ontology.lexicon.wording.get(relation, ())
     own = [text for text in texts if shared[text] == 1]
-    return ", ".join(f'"{text}"' for text in own or texts)
+    return ", ".join(f'"{t}"' for t in own or texts if t.replace(" ", "_") != relation)
 
 
 def _parts(ontology: Ontology, relation: str, places: str) -> str:

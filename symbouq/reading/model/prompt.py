@@ -12,25 +12,26 @@ from pathlib import Path
 from symbouq.ontology.source import data_folder
 from symbouq.ontology.specs import Spec, discovered
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.model.dialogue import message
+from symbouq.reading.model.dialogue import ModelRequest
 from symbouq.reading.model.examples import example, sayings
 from symbouq.reading.model.meanings import axes, relation_meanings
 from symbouq.reading.model.schema import directions, offered, reply_schema, scales
 from symbouq.records.reading import Reply
 
 _AXES = (
-    "Coordinates grow: {}. `x<` says that the subject lies at smaller x than the object, `x=` at "
-    "the same; converses say the opposite, and nothing is said of other axes."
+    "Coordinates grow: {}. `x<`: the subject lies at smaller x than the object; `x=`: at the same; "
+    "converses say the opposite. Other axes are open."
 )
 _AMOUNTS = (
     'A relation holds by an `amount` in units: "60 cm", "at least two blocks". If it is not exact '
     '("about 60 cm") or goes in no direction, it is a `number`, unexpressed.'
 )
 _PLACES = (
-    "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number`, and "
-    "`of`, the thing to which the scale belongs, if one is told. The leftmost is `from_left` 1, "
-    "and so is seat 1 where seats are numbered from the left. Write no relations that follow from "
-    "places. Scales, with where they usually grow: {}."
+    "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number` "
+    "(whole, up to 999; letters count: row C is 3), and `of`, the thing to which the scale "
+    "belongs, if one is told. Seat 2 of those numbered from the left, and the second from there, "
+    "are `from_left` 2. What is listed row by row has `row` and `column`. Write no relations that "
+    "follow from places. Scales, with where they usually grow: {}."
 )
 _HEADINGS = (
     "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
@@ -99,7 +100,7 @@ class Prompt:
         for number, spec in enumerate(self._examples(), start=1):
             texts, reply = example(spec)
             yield f"\nExample {number}:"
-            yield message(texts, {})
+            yield ModelRequest("scene", texts).message
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:

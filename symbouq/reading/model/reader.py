@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.claims import COUNTED, MODAL, concluded
 from symbouq.reading.model.dialogue import (
-    ModelRequest,
+    Answered,
     Names,
     TraceTexts,
     dialogue,
@@ -58,18 +58,14 @@ class ModelReader:
         self._pronouns = ontology.words("pronoun")
         self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
-    def requests(
-        self, texts: TraceTexts, alone: bool = False
-    ) -> Generator[ModelRequest, Sequence[Reply], None]:
-        """What a language model is asked about a trace, request by request
-        (`symbouq.reading.model.dialogue.dialogue`).
-        """
-        return dialogue(texts, self._names(), alone)
+    def ask(self, texts: TraceTexts, answer: Answered, alone: bool = False) -> list[list[Reply]]:
+        """The replies to each request about a trace (`symbouq.reading.model.dialogue.dialogue`)."""
+        return dialogue(texts, self._names(), answer, alone)
 
     def read(
         self,
         texts: TraceTexts,
-        replies: Sequence[Sequence[Reply]],
+        replies: list[list[Reply]],
         alone: bool = False,
     ) -> ParsedTrace:
         """A trace, read.
@@ -82,8 +78,8 @@ class ModelReader:
         Raises:
             RecordError: If there are not as many replies as requests.
         """
-        names = self._names()
-        if _requests(dialogue(texts, names, alone), replies) != len(replies):
+        names, left = self._names(), iter(replies)
+        if len(dialogue(texts, names, lambda _: next(left, []), alone)) != len(replies):
             raise RecordError("the readings are of another text: there is not one for each request")
         if alone:
             replies = together(texts, names, replies)
@@ -91,20 +87,6 @@ class ModelReader:
 
     def _names(self) -> Names:
         return Names(self._pronouns, self._articles)
-
-
-def _requests(
-    asking: Generator[ModelRequest, Sequence[Reply], None], replies: Sequence[Sequence[Reply]]
-) -> int:
-    """How many requests are made, up to one without a reply."""
-    if next(asking, None) is None:
-        return 0
-    for number, reply in enumerate(replies, start=1):
-        try:
-            asking.send(reply)
-        except StopIteration:
-            return number
-    return len(replies) + 1
 
 
 class _Reading:

@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from symbouq.auditing.auditor import TraceAuditor
 from symbouq.errors import RecordError
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.reading.model.dialogue import TraceTexts
 from symbouq.reading.model.reader import ModelReader
 from symbouq.reading.text import Claim, ParsedTrace
-from symbouq.records import Reply
+from symbouq.records import Reply, Trace, make_record
 
 ONTOLOGY = OntologyLibrary().ontology("half-plane")
 READER = ModelReader(ONTOLOGY)
@@ -310,3 +311,16 @@ def test_sentences_that_were_read_alone_are_one_trace() -> None:
     assert read.claims[0].relations[0].grounded
     with pytest.raises(RecordError, match="of another text"):
         READER.read(texts, given)
+
+
+def test_what_has_an_extent_may_be_at_two_places() -> None:
+    parser = TraceAuditor(profile="everyday")
+    told = sentence("S1", "cup at jug and at pan.", "cup at jug", "cup at pan")
+    moved = sentence("S2", "cup left tin.", "cup left tin")
+    read = [reply(told, moved), reply(sentence("C1", "tin right cup.", "tin right cup"))]
+    given = {"model": "m", "prompt": "", "replies": read}
+    record = {"id": "x", "scene": ["cup at jug and at pan.", "cup left tin."], "question": ""}
+    record |= {"reasoning": [], "conclusion": "tin right cup.", "readings": given}
+    audit = parser.audited(make_record(Trace, record))
+    assert not audit["faults"]
+    assert [claim["grounded_verdict"] for claim in audit["claims"]] == ["entailed"]
