@@ -116,6 +116,10 @@ class Discourse:
             said = tuple(self._timed(each, sentence.time) for each in said)
         said = tuple(self._viewed(sentence, said))
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
+        for each in said if self._arrangement is not None else ():
+            converse = self._converse.get(each.relation, "")
+            self.things.placed.setdefault(each.figure, set()).add((each.relation, each.ground))
+            self.things.placed.setdefault(each.ground, set()).add((converse, each.figure))
         self.question = said if sentence.asked else ()
         self._left = {}
         return said
@@ -745,6 +749,9 @@ class Discourse:
             return (self.things.thing(further[:1], further[0]),)
         if self._is_any_place(sentence, phrase):
             return ()
+        described = self._described(sentence, phrase)
+        if described is not None:
+            return (described,)
         if phrase.kind == "definite" and self._is_one_with(sentence, head):
             return ()
         if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named(head)[0]):
@@ -753,6 +760,29 @@ class Discourse:
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
         return (thing,)
+
+    def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
+        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": the one that
+        is said to be there, else a further one where the text has put all others elsewhere.
+        """
+        told = {
+            (relation, ground)
+            for s in sentence.says.triplets
+            if s.figure == phrase.head and s.trigger in sentence.says.described
+            for ground in self._resolve(sentence, s.ground, phrase.head)
+            for relation in s.relations
+        }
+        words = sentence.named(phrase.head)[0]
+        like = self.things.like(words) if told and phrase.kind == "definite" else []
+        placed = self.things.placed
+        there = [thing for thing in like if told <= placed.get(thing, set())]
+        if len(there) == 1:
+            return there[0]
+        if there or self._arrangement is None or not like or not all(map(placed.get, like)):
+            return None
+        further = self.things.introduce(["other", *words], words)
+        placed[further] = told
+        return further
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
         """The place that is some steps further than that of a thing, "the hole just left of the

@@ -507,6 +507,10 @@ class SyntaxReader(TraceReader):
         here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
         # Without what it confirms of the question before it.
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
+        described = [sentence.says.described.get(s.triplet.trigger, ()) for s in said]
+        if things.known and all(described):
+            # "The lamp above B is red": of a claim, the rest is what it says.
+            unread.update(n for of in described for n in of if not sentence.words[n].relations)
         if self.sentences.preparation.amounts.measures:
             unread.update(
                 s.triplet.trigger

@@ -504,9 +504,10 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """The heads of the noun phrases that no common noun names but a known one."""
-    phrases = sentence.says.phrases.items()
-    return sentence.known | {n for n, p in phrases if not p.names or p.kind == "name"}
+    """The heads of the noun phrases that no common noun names but a known, or an owned, one."""
+    phrases, words = sentence.says.phrases.items(), sentence.words
+    told = {n for n, p in phrases if "'s" in (words[m].text for m in p.words)}
+    return sentence.known | told | {n for n, p in phrases if not p.names or p.kind == "name"}
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:

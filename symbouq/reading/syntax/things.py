@@ -31,6 +31,7 @@ class Things:
         view: Whose left and right the text tells, where it says so.
         viewed: Whether it has told any.
         frames: How its scene tells left and right: by the `compass`, from a `viewpoint`.
+        placed: What its scene says of each thing: relations, each with a ground.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class Things:
     view: int | str | None = None
     viewed: bool = False
     frames: set[str] = field(default_factory=set)
+    placed: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -63,6 +65,7 @@ class Things:
             self.view,
             self.viewed,
             set(self.frames),
+            self.placed,
             dict(self._of),
             dict(self._by_head),
             dict(self._gathered),
@@ -302,9 +305,13 @@ class Things:
         key = _folded(_key(words))
         return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
 
-    def is_told_apart(self, kind: Sequence[str]) -> bool:
-        """Whether the text has introduced a further thing of a kind."""
-        return any(set(_folded(_key(kind))) == set(of) for _, of in self._siblings.values())
+    def told_apart(self, words: Sequence[str]) -> list[list[str]]:
+        """The kinds of which the text has introduced a further thing, of those that a noun phrase
+        may be of: that of its words, and where these name nothing more than a part of them.
+        """
+        key = _folded(_key(words))
+        kinds = {kind for _, kind in self._siblings.values() if set(kind) <= set(key)}
+        return [[*kind] for kind in kinds if set(kind) == set(key) or key not in self._of]
 
     def exchange(self, one: int, two: int) -> None:
         """Takes in that two things change places: neither is where it was."""
