@@ -640,6 +640,7 @@ class _Sentence:
                 self._name(at, begin, end)
                 at = end
                 continue
+            self._count_in_words(at)
             self._distribute(at)
             item = self._titled(at) or self._item(at)
             self.items.append(item)
@@ -1152,6 +1153,29 @@ class _Sentence:
         return self._leads(at) or self._measures(at) or self._is(word, "small")
 
     # Labels --------------------------------------------------------------------------
+
+    def _count_in_words(self, at: int) -> None:
+        """Puts digits for the number in words that follow a noun: "house FOUR", "bays ONE and TWO",
+        but not "the red ONE", "he took TWO".
+        """
+        first, noun = self._at(at - 1), self._at(at)
+        opens = not at or self.items[-1].code != "W" or self._is_copula(first)
+        classes = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
+        if not opens or not noun.isalpha() or self._is_function(noun):
+            return
+        if any(self._is(word, name) for word in (first, noun) for name in classes):
+            return
+        found = [at + 1] if self._is_number(at + 1) else []
+        while found and self._at(found[-1] + 1) in (",", "and") and self._is_number(found[-1] + 2):
+            found.append(found[-1] + 2)
+        follows = self._at(found[-1] + 1) if found else "of"
+        if follows != "of" and (not follows.isalpha() or self._is_function(follows)):
+            for n in found:
+                self.texts[n] = self.lower[n] = str(self.of.amounts.number(self.lower[n]))
+
+    def _is_number(self, at: int) -> bool:
+        """Whether a token is a number in words."""
+        return self._at(at).isalpha() and self.of.amounts.number(self._at(at)) is not None
 
     def _distribute(self, at: int) -> None:
         """Puts the noun that opens several labels before each of them: "gates B2 and B6"."""

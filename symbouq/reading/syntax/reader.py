@@ -208,6 +208,8 @@ class SyntaxReader(TraceReader):
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
+        phases = {phase for sentences in read for s in sentences for phase in s.phases}
+        passing = False  # what was so in one of several phases need not be so in another
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -221,6 +223,10 @@ class SyntaxReader(TraceReader):
                     if _within(sentence.start, gone):
                         # What is put in its place may draw on its things.
                         taken = self.said(discourse, sentence) or taken
+                        continue
+                    passing = passing or (len(phases) > 1 and bool(sentence.phases))
+                    if passing:
+                        self.said(discourse, sentence)
                         continue
                     row = discourse.tabled(sentence, tables)
                     if row is not None:

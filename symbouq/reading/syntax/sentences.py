@@ -67,6 +67,7 @@ class Sentence:
         known: The heads of the noun phrases that are labels, or names that the text repeats.
         time: When it says that things were so: "then", which may be before something happened, or
             in the "past", which may be the end.
+        phases: Times of which it says what was so then: "in act two".
         fault: What keeps it from being read; empty where nothing does.
     """
 
@@ -78,6 +79,7 @@ class Sentence:
     too_long: bool = False
     known: frozenset[int] = frozenset()
     time: str = ""
+    phases: tuple[str, ...] = ()
     fault: str = ""
 
     def sure(self, triplet: Triplet) -> bool:
@@ -207,6 +209,11 @@ class Sentences:
         self._initially, self._later, self._past = (
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
             for names in (("initially",), ("later", "ending"), ("been",))
+        )
+        times = "|".join(map(re.escape, self._classes("phase")))
+        times = rf"(?:the |an? )?(?:[^\W\d]+ )?(?:{times})s?(?: \w+)?|[12]\d\d\d"
+        self._phase = re.compile(
+            rf"\b(?:(?:in|on|by|at|during|before|after) (?:{times})|(?:last|this|next) (?:{times}))\b"
         )
         # A scene comes with many traces; remembered within bounds.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
@@ -346,9 +353,10 @@ class Sentences:
             return _unread(row, says)
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
-        time = self._time(row.sentence.lower())
+        text = row.sentence.lower()
+        time, phases = self._time(text), tuple(self._phase.findall(text))
         long = len(row.tokens) > LONGEST_SENTENCE
-        return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time)
+        return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time, phases)
 
     def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
         """What a sentence says, with what it says in quotation marks doubted: it is somebody's
