@@ -294,7 +294,7 @@ class Discourse:
             heads = [n for n in (triplet.figure, triplet.ground) if n != CONTEXT]
             words = [sentence.words[n] for n in (*heads, triplet.trigger)]
             start, end = min(w.start for w in words), max(w.end for w in words)
-            span = sentence.start + start, sentence.start + end
+            span = sentence.start + start, sentence.start + min(end, len(sentence.text))
             sure = sentence.sure(triplet) and triplet.trigger not in misread
             sure = sure and (figure, ground) not in opposed
             word = sentence.words[triplet.trigger]
