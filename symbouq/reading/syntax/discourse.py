@@ -101,7 +101,10 @@ class Discourse:
         self._heard += 1
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
-        said = tuple(map(self._before_move, self._joined(self._said(sentence))))
+        said = tuple(
+            s.displaced(self._left, self._ontology) if s.triplet.until else s  # before a move
+            for s in self._joined(self._said(sentence))
+        )
         self._line_up(sentence, said)
         said = said or tuple(self._supplied(sentence, wanted))
         self._related |= {
@@ -123,10 +126,6 @@ class Discourse:
         self.question = said if sentence.asked else ()
         self._left = {}
         return said
-
-    def _before_move(self, said: Resolved) -> Resolved:
-        """What was so before a thing of the sentence moved, said of where that was."""
-        return said.displaced(self._left, self._ontology) if said.triplet.until else said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Resolved]) -> None:
         """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
@@ -338,7 +337,9 @@ class Discourse:
             return own if seen == relation or self._turned.faces(ground) else None
         # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
         told = viewer is None or (
-            triplet.frame == "of" and ground != viewer and not self._is_person(viewer)
+            triplet.frame == "of"
+            and ground != viewer
+            and self.things.spellings[viewer] not in self.things.persons.values()
         )
         if told and (seen != relation or self._turned.seen(ground, relation) != relation):
             return None
@@ -359,9 +360,6 @@ class Discourse:
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
         return next(faces, ground)
-
-    def _is_person(self, thing: int) -> bool:
-        return self.things.spellings[thing] in self.things.persons.values()
 
     def headings(self) -> Iterator[Resolved]:
         """Where the things of a text face in the end: what is ahead of them lies so."""
@@ -762,8 +760,8 @@ class Discourse:
         return (thing,)
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
-        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": the one that
-        is said to be there, else a further one where the text has put all others elsewhere.
+        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": the one said
+        to be there, else a further one where the text has put all others elsewhere.
         """
         told = {
             (relation, ground)

@@ -604,6 +604,9 @@ _COMMON = (
 _RANKED = ("slot", "container", "component", "chamber", "collective")
 """Classes of nouns of which a text has several in a row: seats, drawers."""
 
+_UNNUMBERED = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
+"""Classes of words after which a number in words counts things, and tells none."""
+
 
 class _Sentence:
     """The preparation of one sentence."""
@@ -1158,24 +1161,20 @@ class _Sentence:
         """Puts digits for the number in words that follow a noun: "house FOUR", "bays ONE and TWO",
         but not "the red ONE", "he took TWO".
         """
-        first, noun = self._at(at - 1), self._at(at)
+        first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
         opens = not at or self.items[-1].code != "W" or self._is_copula(first)
-        classes = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
         if not opens or not noun.isalpha() or self._is_function(noun):
             return
-        if any(self._is(word, name) for word in (first, noun) for name in classes):
+        if any(self._is(word, name) for word in (first, noun) for name in _UNNUMBERED):
             return
-        found = [at + 1] if self._is_number(at + 1) else []
-        while found and self._at(found[-1] + 1) in (",", "and") and self._is_number(found[-1] + 2):
-            found.append(found[-1] + 2)
-        follows = self._at(found[-1] + 1) if found else "of"
+        end = at + 1
+        while number(self._at(end)) is not None:
+            tied = self._at(end + 1) in (",", "and") and number(self._at(end + 2)) is not None
+            end += 1 + tied
+        follows = self._at(end)
         if follows != "of" and (not follows.isalpha() or self._is_function(follows)):
-            for n in found:
-                self.texts[n] = self.lower[n] = str(self.of.amounts.number(self.lower[n]))
-
-    def _is_number(self, at: int) -> bool:
-        """Whether a token is a number in words."""
-        return self._at(at).isalpha() and self.of.amounts.number(self._at(at)) is not None
+            for n in range(at + 1, end, 2):
+                self.texts[n] = self.lower[n] = str(number(self.lower[n]))
 
     def _distribute(self, at: int) -> None:
         """Puts the noun that opens several labels before each of them: "gates B2 and B6"."""

@@ -212,9 +212,8 @@ class Sentences:
         )
         times = "|".join(map(re.escape, self._classes("phase")))
         times = rf"(?:the |an? )?(?:[^\W\d]+ )?(?:{times})s?(?: \w+)?|[12]\d\d\d"
-        self._phase = re.compile(
-            rf"\b(?:(?:in|on|by|at|during|before|after) (?:{times})|(?:last|this|next) (?:{times}))\b"
-        )
+        opening = "in|on|by|at|during|before|after|last|this|next"
+        self._phase = re.compile(rf"\b(?:{opening}) (?:{times})\b")
         # A scene comes with many traces; remembered within bounds.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}

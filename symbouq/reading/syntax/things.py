@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from symbouq.reading.stems import singular_of
 
@@ -55,26 +56,7 @@ class Things:
 
     def copy(self) -> Things:
         """The same, to be added to independently."""
-        return Things(
-            self.persons,
-            self.describing,
-            self.naming,
-            list(self.spellings),
-            self.known,
-            self.whole,
-            self.view,
-            self.viewed,
-            set(self.frames),
-            self.placed,
-            dict(self._of),
-            dict(self._by_head),
-            dict(self._gathered),
-            set(self._moved),
-            dict(self._count),
-            list(self._rows),
-            dict(self._ahead),
-            dict(self._siblings),
-        )
+        return Things(*(copy(getattr(self, each.name)) for each in fields(self)))
 
     def __len__(self) -> int:
         return len(self.spellings)
