@@ -760,8 +760,8 @@ class Discourse:
         return (thing,)
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
-        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": the one said
-        to be there, else a further one where the text has put all others elsewhere.
+        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": what is
+        there, else a further one where the text has put all others elsewhere.
         """
         told = {
             (relation, ground)

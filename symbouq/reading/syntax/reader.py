@@ -208,7 +208,8 @@ class SyntaxReader(TraceReader):
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
-        phases = {phase for sentences in read for s in sentences for phase in s.phases}
+        timed = (s for sentences in read for s in sentences if not s.says.moves)
+        phases = {phase for sentence in timed for phase in sentence.phases}
         passing = False  # what was so in one of several phases need not be so in another
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
