@@ -119,7 +119,8 @@ class Discourse:
             said = tuple(self._timed(each, sentence.time) for each in said)
         said = tuple(self._viewed(sentence, said))
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
-        for each in said if self._arrangement is not None else ():
+        facts = (s for s in said if s.sure and s.triplet.force == "asserted")
+        for each in facts if self._arrangement is not None else ():
             converse = self._converse.get(each.relation, "")
             self.things.placed.setdefault(each.figure, set()).add((each.relation, each.ground))
             self.things.placed.setdefault(each.ground, set()).add((converse, each.figure))
