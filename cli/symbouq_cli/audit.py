@@ -249,8 +249,10 @@ def _tell_void(total: Summary, failed: int) -> None:
     """Says so where a run gives no verdict at all."""
     if total.decided:
         return
-    if not total.traces:
-        tell("No trace was audited" + ("." if failed else ": the input has no records."))
+    if not total.traces and failed:
+        tell("No trace was audited.")
+    elif not total.traces:
+        return  # which was told
     elif total.truncated == total.traces:
         tell("No claim is decided: the output of every trace was cut off or is empty.")
     else:
@@ -279,8 +281,8 @@ def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:
     what = "contradicts its scene or itself" if one else "contradict their scene or themselves"
     beginning = f", first {len(total.wrong)}" if len(total.wrong) < total.contradicted else ""
     tell(f"{total.contradicted} of {total.traces} traces {what}{beginning}:")
-    for file, line, claim, text in total.wrong:
-        tell(f'  {file}:{line} "{text}" (claim {claim})')
+    for file, line, claim, text, premises in total.wrong:
+        tell(f'  {file}:{line} "{text}" (claim {claim}{premises and f", against {premises}"})')
     file, line, *_ = total.wrong[0]
     if explaining is not None and file != "<stdin>" and "://" not in file:
         command = ["symbouq", "explain", f"{file}:{line}", *explaining]
@@ -322,9 +324,12 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
     with click.open_file(out, "w", encoding="utf-8") as stream:
         for file in files:
             with click.open_file(file, encoding="utf-8") as lines:
+                claim = None
                 for claim in followed(auditor, lines, file, timeout or None):
                     stream.write(json.dumps(claim) + "\n")
                     stream.flush()
+                if claim is None:
+                    tell(f"{file}: it has no claims: nothing was judged.")
 
 
 _LOST = {

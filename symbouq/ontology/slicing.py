@@ -1,8 +1,7 @@
-"""The part of a program that can fire beside some facts.
+"""The part of a program that can fire given some facts.
 
-What a rule costs the grounder does not depend on whether it ever fires. Where the rules are many
-and the facts concern few of them, that part alone has the same stable models for a tenth of the
-time.
+The grounder spends time on every rule, whether it fires or not. If the facts concern few of many
+rules, that part has the same stable models in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -21,28 +20,27 @@ from symbouq.ontology.source import Signature, atoms_in, is_constant, signature
 from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
-"""A predicate and its arguments: names and texts as they are written, and None for whatever else
-there is, a number too, which may stand for anything.
-"""
+"""Predicate and arguments of an atom: names and texts as written, None for anything else. Numbers
+are None, since they may match anything."""
 
 _OTHER = ""
-"""A constant that no rule has."""
+"""A constant that occurs in no rule."""
 
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
-"""A number, or a text, in which none is looked for."""
+"""A number, or a text, whose digits do not count."""
 
 
 class _Analysis(NamedTuple):
-    """A program as its slices are made of it; JSON values.
+    """Analysis of a program for slicing; JSON values.
 
     Attributes:
-        others: Its statements that are in every slice.
-        rules: Its rules.
-        literals: The patterns of positive literals of bodies, each with the literal's number: one
-            pattern for each alternative of its pools.
-        needs: How many of the literals each rule needs.
-        needed_by: The rules that need each literal.
-        gives: The literals that the head of each rule can meet.
+        others: Statements of every slice.
+        rules: Rules of the program.
+        literals: Patterns of positive body literals with the literal's number, one for each
+            alternative of its pools.
+        needs: Number of literals that each rule needs.
+        needed_by: Rules that need each literal.
+        gives: Literals that the head of each rule can match.
     """
 
     others: list[str]
@@ -59,7 +57,7 @@ def _analysis(text: str) -> _Analysis:
     rules = [s for s in statements if s.ast_type is ast.ASTType.Rule]
     heads = [atoms_in([rule.head]) for rule in rules]
     bodies = [[*map(_alternatives, _needed(rule))] for rule in rules]
-    # What nothing derives in a part of a program may be derived in the whole.
+    # A predicate without rules in the slice may have rules in the program.
     derived = {signature(atom) for atoms in heads for atom in atoms}
     others = [
         *(str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature),
@@ -82,14 +80,11 @@ def _analysis(text: str) -> _Analysis:
 
 
 class _Literals:
-    """Literals that atoms may meet.
-
-    Args:
-        listed: The patterns of each, with its number.
+    """Literals that atoms can match.
 
     Attributes:
-        listed: The same.
-        constants: What stands in the patterns.
+        listed: As given.
+        constants: Constants in the patterns.
     """
 
     def __init__(self, listed: Iterable[tuple[_Pattern, int]]) -> None:
@@ -101,7 +96,7 @@ class _Literals:
         self._met: dict[_Pattern, tuple[int, ...]] = {}
 
     def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
-        """The literals that an atom of some pattern can meet."""
+        """Literals that an atom with this pattern can match."""
         if pattern not in self._met:
             there = self._by_name.get((pattern[0] or "", len(pattern)), ())
             self._met[pattern] = tuple({n for other, n in there if _agree(pattern, other)})
@@ -109,14 +104,14 @@ class _Literals:
 
 
 class Slices:
-    """Gives those rules of a program that can fire beside some facts.
+    """Selector of the rules of a program that can fire given some facts.
 
-    A rule can fire where each positive literal of its body has the pattern of a fact, or of the
-    head of a rule that can fire. Other literals are taken to hold.
+    A rule can fire if each positive body literal has the pattern of a fact or of the head of a rule
+    that can fire. Other literals are assumed to hold.
 
     Args:
         text: The program, without `#external` and `#script`.
-        store: Where what is made of it is kept, so that it is made once.
+        store: Cache for the analysis.
     """
 
     def __init__(self, text: str, store: Store | None = None) -> None:
@@ -128,10 +123,10 @@ class Slices:
         self._literals = _Literals((tuple(pattern), n) for pattern, n in found.literals)
 
     def beside(self, facts: Iterable[str]) -> str:
-        """The text of the part that can fire beside some facts.
+        """Text of the part that can fire given some facts.
 
         Args:
-            facts: The facts, each with a full stop at its end.
+            facts: The facts, each ending with a full stop.
         """
         left = [*self._needs]
         fired = [rule for rule, needs in enumerate(left) if not needs]
@@ -149,7 +144,7 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """A fact's pattern, with what no rule names as one and the same constant."""
+        """Pattern of a fact; constants that no rule names become one constant."""
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants
@@ -166,7 +161,7 @@ def _parsed(fact: str) -> _Pattern:
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:
-    """The function terms, or pools of them, of the positive atoms in a rule's body."""
+    """Function terms, or pools of them, of the positive atoms in a rule's body."""
     for part in rule.body:
         positive = part.ast_type is ast.ASTType.Literal and part.sign == ast.Sign.NoSign
         if positive and part.atom.ast_type is ast.ASTType.SymbolicAtom:
@@ -174,7 +169,7 @@ def _needed(rule: ast.AST) -> Iterator[ast.AST]:
 
 
 def _alternatives(symbol: ast.AST) -> frozenset[_Pattern]:
-    """The patterns of an atom, one for each alternative of its pools."""
+    """Patterns of an atom, one for each alternative of its pools."""
     if symbol.ast_type is ast.ASTType.Pool:
         return frozenset(p for part in symbol.arguments for p in _alternatives(part))
     options = [_constants(argument) for argument in symbol.arguments]

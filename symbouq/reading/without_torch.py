@@ -1,7 +1,7 @@
-"""spaCy, imported without PyTorch where none of its pipelines can need it.
+"""spaCy, imported without PyTorch unless one of its pipelines may need it.
 
-thinc, which spaCy computes with, imports PyTorch wherever that is installed: more than half of
-the time that a command on a few sentences takes. PyTorch can still be imported afterwards.
+thinc, spaCy's numerical library, imports PyTorch if it is installed, which takes more than half of
+the time of a command on a few sentences. PyTorch can still be imported later.
 """
 
 import sys
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 __all__ = ("spacy",)
 
 _NEED_TORCH = ("spacy_transformers", "spacy_curated_transformers")
-"""Packages whose pipelines run on PyTorch through thinc."""
+"""Packages whose pipelines run on PyTorch, through thinc."""
 
 
 def _import_thinc() -> None:
