@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from itertools import pairwise
 from typing import Literal
 
@@ -629,10 +629,51 @@ def _cues() -> dict[str, frozenset[str]]:
     return {role: frozenset(texts) for role, texts in found.items()}
 
 
+@cache
 def _compiled(pattern: str) -> re.Pattern[str]:
     """Regular expression in which the name of a role stands for its words."""
     words = {role: _one_of(texts) for role, texts in _cues().items()}
     return re.compile(pattern % words, re.IGNORECASE | re.MULTILINE)
+
+
+_noun = partial(_compiled, r"\b(?:%(announcing)s)\b")
+_hedged = partial(_compiled, r"\b(?:%(announcing)s)\s(?:%(supposing)s)\b")
+_leading = partial(_compiled, r"\A\W{0,9}(?:(?:%(contrary)s|%(conclusion)s)\b\W{1,3})?")
+_inferring = partial(_compiled, r"\W{0,3}(?:%(clause)s|%(conclusion)s)\b")
+_option = partial(
+    _compiled, r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?(?: is (?:%(settled)s|right|true))?"
+)
+_article = partial(_compiled, r"\A(?:%(article)s)\s+")
+_seeking = partial(
+    _compiled,
+    r"([^?.!\n]{0,200}?)\b(?:%(picking)s)\b[^?.!\n]{0,60}?\s(%(copula_form)s)\s([^?\n]{1,200})\?",
+)
+_contrasting = partial(
+    _compiled, r"\W{0,9}(?:%(denial)s)\s[^.,;!?\n]{1,40}[, ]\s?but\s(?:it\sis\s)?"
+)
+_aside = partial(
+    _compiled,
+    r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)",
+)
+"""What an answer is not, and the reasons for it."""
+_supposing = partial(_compiled, r"\b(?:%(supposing)s)\b")
+_doubting = partial(_compiled, r"[^\w\n]{0,9}(?:(?:%(contrary)s)\W{1,3})?(?:%(doubt)s)\b")
+_assenting = partial(
+    _compiled, r"[^\w\n]{0,9}(?:(?:%(opening)s|%(contrary)s)\W{1,3})?(?:%(assent)s)\b(?!\s+\w)"
+)
+_refusing = partial(
+    _compiled, r"\W*(?:(?:%(contrary)s|%(opening)s)\W+)*(?:%(refusal)s|%(replacing)s)\W*"
+)
+_correcting = partial(_compiled, r"\s*(?:%(refusal)s),\s")
+_denying = partial(_compiled, r"\b(?:%(negation)s|%(denial)s)(?!\w)|n't\b")
+_closing = partial(
+    _compiled,
+    r"((?:,? (?:%(closing)s)\b| (?:%(pointing)s)\b)?)"
+    r"(?=\s{0,3}(?:\Z|[.,;:!?\n\u2026\u2014\u2013)*\"\u201d-]"
+    r"|\b(?:%(contrary)s|%(reason)s)\b))",
+)
+_not_own = partial(_compiled, r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")
+"""What is not the claim before: an answer of earlier, or a claim that is named."""
 
 
 @cache
@@ -645,16 +686,6 @@ def _announcement() -> re.Pattern[str]:
     heading = r"^[^\w\n]{0,9}(?:%(announcing)s)[^\w\n]{0,9}$"
     choosing = r"\bI\s(?:%(choosing)s)\b(?:\sthat\b)?"
     return _compiled(rf"{noun}|{heading}|{choosing}|(?<!\w)(?:%(announced)s)\b")
-
-
-@cache
-def _noun() -> re.Pattern[str]:
-    return _compiled(r"\b(?:%(announcing)s)\b")
-
-
-@cache
-def _hedged() -> re.Pattern[str]:
-    return _compiled(r"\b(?:%(announcing)s)\s(?:%(supposing)s)\b")
 
 
 @cache
@@ -671,16 +702,6 @@ def _judgements() -> frozenset[str]:
 
 
 @cache
-def _leading() -> re.Pattern[str]:
-    return _compiled(r"\A\W{0,9}(?:(?:%(contrary)s|%(conclusion)s)\b\W{1,3})?")
-
-
-@cache
-def _inferring() -> re.Pattern[str]:
-    return _compiled(r"\W{0,3}(?:%(clause)s|%(conclusion)s)\b")
-
-
-@cache
 def _drawing() -> re.Pattern[str]:
     """Regular expression for the start of a drawn answer, "So, therefore, it is ", and for an
     option's letter.
@@ -688,54 +709,6 @@ def _drawing() -> re.Pattern[str]:
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
-
-
-@cache
-def _option() -> re.Pattern[str]:
-    return _compiled(r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?(?: is (?:%(settled)s|right|true))?")
-
-
-@cache
-def _article() -> re.Pattern[str]:
-    return _compiled(r"\A(?:%(article)s)\s+")
-
-
-@cache
-def _seeking() -> re.Pattern[str]:
-    """Question about a thing: text before and after the words for the thing."""
-    return _compiled(
-        r"([^?.!\n]{0,200}?)\b(?:%(picking)s)\b[^?.!\n]{0,60}?\s(%(copula_form)s)\s([^?\n]{1,200})\?"
-    )
-
-
-@cache
-def _contrasting() -> re.Pattern[str]:
-    return _compiled(r"\W{0,9}(?:%(denial)s)\s[^.,;!?\n]{1,40}[, ]\s?but\s(?:it\sis\s)?")
-
-
-@cache
-def _aside() -> re.Pattern[str]:
-    """Regular expression for negated alternatives and reasons in an answer."""
-    return _compiled(
-        r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)"
-    )
-
-
-@cache
-def _supposing() -> re.Pattern[str]:
-    return _compiled(r"\b(?:%(supposing)s)\b")
-
-
-@cache
-def _doubting() -> re.Pattern[str]:
-    return _compiled(r"[^\w\n]{0,9}(?:(?:%(contrary)s)\W{1,3})?(?:%(doubt)s)\b")
-
-
-@cache
-def _assenting() -> re.Pattern[str]:
-    return _compiled(
-        r"[^\w\n]{0,9}(?:(?:%(opening)s|%(contrary)s)\W{1,3})?(?:%(assent)s)\b(?!\s+\w)"
-    )
 
 
 _RUN = re.compile(r"[^\W\d_]+")
@@ -761,38 +734,6 @@ def _retraction() -> re.Pattern[str]:
 
 
 @cache
-def _refusing() -> re.Pattern[str]:
-    return _compiled(r"\W*(?:(?:%(contrary)s|%(opening)s)\W+)*(?:%(refusal)s|%(replacing)s)\W*")
-
-
-@cache
-def _correcting() -> re.Pattern[str]:
-    return _compiled(r"\s*(?:%(refusal)s),\s")
-
-
-@cache
-def _denying() -> re.Pattern[str]:
-    return _compiled(r"\b(?:%(negation)s|%(denial)s)(?!\w)|n't\b")
-
-
-@cache
 def _opening() -> re.Pattern[str]:
     between = r"(?:\s?[,.\u2026:!\u2014\u2013-]{1,3}\s?|\s)"
     return _compiled(rf"((?:\b(?:%(contrary)s|%(opening)s)\b{between})*)\Z")
-
-
-@cache
-def _closing() -> re.Pattern[str]:
-    return _compiled(
-        r"((?:,? (?:%(closing)s)\b| (?:%(pointing)s)\b)?)"
-        r"(?=\s{0,3}(?:\Z|[.,;:!?\n\u2026\u2014\u2013)*\"\u201d-]"
-        r"|\b(?:%(contrary)s|%(reason)s)\b))"
-    )
-
-
-@cache
-def _not_own() -> re.Pattern[str]:
-    """Regular expression for references to something other than the previous claim: an earlier
-    answer or a named claim.
-    """
-    return _compiled(r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")

@@ -101,7 +101,10 @@ class Discourse:
         self._heard += 1
         self._whole.open(sentence)
         wanted, self._wanted = self._wanted, []
-        said = tuple(map(self._before_move, self._joined(self._said(sentence))))
+        said = tuple(
+            s.displaced(self._left, self._ontology) if s.triplet.until else s  # before a move
+            for s in self._joined(self._said(sentence))
+        )
         self._line_up(sentence, said)
         said = said or tuple(self._supplied(sentence, wanted))
         self._related |= {
@@ -116,13 +119,14 @@ class Discourse:
             said = tuple(self._timed(each, sentence.time) for each in said)
         said = tuple(self._viewed(sentence, said))
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
+        facts = (s for s in said if s.sure and s.triplet.force == "asserted")
+        for each in facts if self._arrangement is not None else ():
+            converse = self._converse.get(each.relation, "")
+            self.things.placed.setdefault(each.figure, set()).add((each.relation, each.ground))
+            self.things.placed.setdefault(each.ground, set()).add((converse, each.figure))
         self.question = said if sentence.asked else ()
         self._left = {}
         return said
-
-    def _before_move(self, said: Resolved) -> Resolved:
-        """Statements from before a thing of the sentence moved, about its former place."""
-        return said.displaced(self._left, self._ontology) if said.triplet.until else said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Resolved]) -> None:
         """Add a list of things in order, "from left to right: A, B, C", as a row."""
@@ -296,7 +300,7 @@ class Discourse:
             heads = [n for n in (triplet.figure, triplet.ground) if n != CONTEXT]
             words = [sentence.words[n] for n in (*heads, triplet.trigger)]
             start, end = min(w.start for w in words), max(w.end for w in words)
-            span = sentence.start + start, sentence.start + end
+            span = sentence.start + start, sentence.start + min(end, len(sentence.text))
             sure = sentence.sure(triplet) and triplet.trigger not in misread
             sure = sure and (figure, ground) not in opposed
             word = sentence.words[triplet.trigger]
@@ -340,7 +344,9 @@ class Discourse:
             return own if seen == relation or self._turned.faces(ground) else None
         # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
         told = viewer is None or (
-            triplet.frame == "of" and ground != viewer and not self._is_person(viewer)
+            triplet.frame == "of"
+            and ground != viewer
+            and self.things.spellings[viewer] not in self.things.persons.values()
         )
         if told and (seen != relation or self._turned.seen(ground, relation) != relation):
             return None
@@ -361,9 +367,6 @@ class Discourse:
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
         return next(faces, ground)
-
-    def _is_person(self, thing: int) -> bool:
-        return self.things.spellings[thing] in self.things.persons.values()
 
     def headings(self) -> Iterator[Resolved]:
         """Final headings of things, as relations to what is ahead of them."""
@@ -740,6 +743,9 @@ class Discourse:
             return (self.things.thing(further[:1], further[0]),)
         if self._is_any_place(sentence, phrase):
             return ()
+        described = self._described(sentence, phrase)
+        if described is not None:
+            return (described,)
         if phrase.kind == "definite" and self._is_one_with(sentence, head):
             return ()
         if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named(head)[0]):
@@ -748,6 +754,29 @@ class Discourse:
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
         return (thing,)
+
+    def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
+        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": what is
+        there, else a further one where the text has put all others elsewhere.
+        """
+        told = {
+            (relation, ground)
+            for s in sentence.says.triplets
+            if s.figure == phrase.head and s.trigger in sentence.says.described
+            for ground in self._resolve(sentence, s.ground, phrase.head)
+            for relation in s.relations
+        }
+        words = sentence.named(phrase.head)[0]
+        like = self.things.like(words) if told and phrase.kind == "definite" else []
+        placed = self.things.placed
+        there = [thing for thing in like if told <= placed.get(thing, set())]
+        if len(there) == 1:
+            return there[0]
+        if there or self._arrangement is None or not like or not all(map(placed.get, like)):
+            return None
+        further = self.things.introduce(["other", *words], words)
+        placed[further] = told
+        return further
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
         """Place some steps from that of a thing, "the hole just left of the cup": its label, scale

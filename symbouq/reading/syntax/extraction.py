@@ -198,6 +198,8 @@ class Extracted:
             whether it stands for it; else that comes before it.
         rest: Words about places of which nothing was read.
         bare: Expressions that say nothing of the things, whatever was read of them.
+        described: Expressions that tell which thing a noun phrase means, "the lamp ABOVE B is red",
+            to the verb that says something of it; to themselves where none does.
     """
 
     triplets: tuple[Triplet, ...]
@@ -219,6 +221,7 @@ class Extracted:
     sequences: tuple[tuple[int, int, int, str], ...] = ()
     rest: frozenset[int] = frozenset()
     bare: frozenset[int] = frozenset()
+    described: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
@@ -347,6 +350,7 @@ class Extraction:
             sequences=tuple(sorted(of("sequence"))),
             rest=frozenset(word for (word,) in of("rest")),
             bare=frozenset(word for (word,) in of("bare")),
+            described=_linked(of("described")),
         )
 
     def _triplets(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
@@ -386,7 +390,7 @@ _SHOWN = {
     **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
     **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
     **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
-    **dict.fromkeys(("alias", "also", "member", "belongs", "swaps"), "tt"),
+    **dict.fromkeys(("alias", "also", "member", "belongs", "swaps", "described"), "tt"),
     **dict.fromkeys(("other_end", "among", "held_by"), "tt"),
     **dict.fromkeys(("step", "counts"), "tts"),
     "extreme": "ttt",

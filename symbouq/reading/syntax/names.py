@@ -52,7 +52,8 @@ class Names:
                 for n in range(1, len(run) + 1):
                     begun[run[:n]] += 1
         found = {run for run in whole if begun[run] > 1 and self._is_name(run)}
-        return frozenset(run for run in found if not _is_inflected(run[-1], run[:-1] in whole))
+        # What follows a name that stands alone, too, may be a verb.
+        return frozenset(n for n in found if n[:-1] not in whole or not looks_like_verb(n[-1]))
 
     def _runs(self, text: str) -> Iterator[Name]:
         """Words after articles, up to a word that ends a name."""
@@ -73,11 +74,6 @@ class Names:
         if run[0] in self._counting or (run[0] in self._bounding and run[-1] in self._ranked):
             return False
         return all(len(word) > 1 for word in run) and self._common.isdisjoint((run[-1], plural))
-
-
-def _is_inflected(word: str, alone: bool) -> bool:
-    """Whether the last word of a name may be a verb, because the others are also a name."""
-    return alone and looks_like_verb(word)
 
 
 def looks_like_verb(word: str) -> bool:

@@ -604,6 +604,9 @@ _COMMON = (
 _RANKED = ("slot", "container", "component", "chamber", "collective")
 """Classes of nouns of which a text has several in a row: seats, drawers."""
 
+_UNNUMBERED = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
+"""Classes of words after which a number in words counts things, and tells none."""
+
 
 class _Sentence:
     """The preparation of one sentence."""
@@ -640,6 +643,7 @@ class _Sentence:
                 self._name(at, begin, end)
                 at = end
                 continue
+            self._count_in_words(at)
             self._distribute(at)
             item = self._titled(at) or self._item(at)
             self.items.append(item)
@@ -1152,6 +1156,25 @@ class _Sentence:
         return self._leads(at) or self._measures(at) or self._is(word, "small")
 
     # Labels --------------------------------------------------------------------------
+
+    def _count_in_words(self, at: int) -> None:
+        """Puts digits for the number in words that follow a noun: "house FOUR", "bays ONE and TWO",
+        but not "the red ONE", "he took TWO".
+        """
+        first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
+        opens = not at or self.items[-1].code != "W" or self._is_copula(first)
+        if not opens or not noun.isalpha() or self._is_function(noun):
+            return
+        if any(self._is(word, name) for word in (first, noun) for name in _UNNUMBERED):
+            return
+        end = at + 1
+        while number(self._at(end)) is not None:
+            tied = self._at(end + 1) in (",", "and") and number(self._at(end + 2)) is not None
+            end += 1 + tied
+        follows = self._at(end)
+        if follows != "of" and (not follows.isalpha() or self._is_function(follows)):
+            for n in range(at + 1, end, 2):
+                self.texts[n] = self.lower[n] = str(number(self.lower[n]))
 
     def _distribute(self, at: int) -> None:
         """Puts the noun that opens several labels before each of them: "gates B2 and B6"."""

@@ -210,6 +210,9 @@ class SyntaxReader(TraceReader):
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
+        timed = (s for sentences in read for s in sentences if not s.says.moves)
+        phases = {phase for sentence in timed for phase in sentence.phases}
+        passing = False  # what was so in one of several phases need not be so in another
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -223,6 +226,10 @@ class SyntaxReader(TraceReader):
                     if _within(sentence.start, gone):
                         # The replacement may refer to its things.
                         taken = self.said(discourse, sentence) or taken
+                        continue
+                    passing = passing or (len(phases) > 1 and bool(sentence.phases))
+                    if passing:
+                        self.said(discourse, sentence)
                         continue
                     row = discourse.tabled(sentence, tables)
                     if row is not None:
@@ -511,6 +518,10 @@ class SyntaxReader(TraceReader):
         here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
         # Without the confirmed statements of the question before it.
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
+        described = [sentence.says.described.get(s.triplet.trigger, ()) for s in said]
+        if things.known and all(described):
+            # "The lamp above B is red": of a claim, the rest is what it says.
+            unread.update(n for of in described for n in of if not sentence.words[n].relations)
         if self.sentences.preparation.amounts.measures:
             unread.update(
                 s.triplet.trigger

@@ -67,6 +67,7 @@ class Sentence:
         known: Heads of the noun phrases that are labels or repeated names.
         time: Time of its statements: "then", which may be before an event, or "past", which may be
             the end.
+        phases: Times that its statements are about: "in act two".
         fault: Why it cannot be read; otherwise empty.
     """
 
@@ -78,6 +79,7 @@ class Sentence:
     too_long: bool = False
     known: frozenset[int] = frozenset()
     time: str = ""
+    phases: tuple[str, ...] = ()
     fault: str = ""
 
     def sure(self, triplet: Triplet) -> bool:
@@ -206,6 +208,10 @@ class Sentences:
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
             for names in (("initially",), ("later", "ending"), ("been",))
         )
+        times = "|".join(map(re.escape, self._classes("phase")))
+        times = rf"(?:the |an? )?(?:[^\W\d]+ )?(?:{times})s?(?: \w+)?|[12]\d\d\d"
+        opening = "in|on|by|at|during|before|after|last|this|next"
+        self._phase = re.compile(rf"\b(?:{opening}) (?:{times})\b")
         # Many traces share a scene, so texts are cached, within bounds.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
@@ -343,9 +349,10 @@ class Sentences:
             return _unread(row, says)
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
-        time = self._time(row.sentence.lower())
+        text = row.sentence.lower()
+        time, phases = self._time(text), tuple(self._phase.findall(text))
         long = len(row.tokens) > LONGEST_SENTENCE
-        return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time)
+        return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time, phases)
 
     def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
         """Content of a sentence with its quotations doubted, as somebody's words, unless the
@@ -496,9 +503,10 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """Heads of noun phrases that no common noun names except a known one."""
-    phrases = sentence.says.phrases.items()
-    return sentence.known | {n for n, p in phrases if not p.names or p.kind == "name"}
+    """Heads of noun phrases that no common noun names except a known or owned one."""
+    phrases, words = sentence.says.phrases.items(), sentence.words
+    told = {n for n, p in phrases if "'s" in (words[m].text for m in p.words)}
+    return sentence.known | told | {n for n, p in phrases if not p.names or p.kind == "name"}
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:

@@ -78,11 +78,10 @@ class Siblings:
         return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
-        """Whether "the box" may be any of several that the text distinguishes."""
-        if not self._things.is_told_apart(words):
-            return False
+        """Whether "the box" or "the older box" may be any of several distinguished things."""
+        kinds = self._things.told_apart(words)
         self._begin(sentence)
-        return len(set(self._things.like(words)) - {*self._new.values()}) > 1
+        return any(len({*self._things.like(kind)} - {*self._new.values()}) > 1 for kind in kinds)
 
     def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
         """Record the noun phrases of a sentence that each name one thing."""
@@ -155,7 +154,7 @@ class Siblings:
         found = self._things.introduced([mark, *kind])
         if found:
             return found if len(found) == 1 else ()
-        if len(like) < 2 or not self._things.is_told_apart(kind):
+        if len(like) < 2 or kind not in self._things.told_apart(kind):
             return None
         rank = self._ranks[mark]
         if any(self._things.row_of(thing) for thing in like) or rank > len(like):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 
 from symbouq.reading.stems import singular_of
 
@@ -31,6 +32,7 @@ class Things:
         view: Viewer of left and right, if stated.
         viewed: Whether the text has used left or right.
         frames: Frames of left and right in the scene: `compass`, `viewpoint`.
+        placed: Statements of the scene about each thing: relations, each with a ground.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +44,7 @@ class Things:
     view: int | str | None = None
     viewed: bool = False
     frames: set[str] = field(default_factory=set)
+    placed: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -53,25 +56,7 @@ class Things:
 
     def copy(self) -> Things:
         """Independent copy."""
-        return Things(
-            self.persons,
-            self.describing,
-            self.naming,
-            list(self.spellings),
-            self.known,
-            self.whole,
-            self.view,
-            self.viewed,
-            set(self.frames),
-            dict(self._of),
-            dict(self._by_head),
-            dict(self._gathered),
-            set(self._moved),
-            dict(self._count),
-            list(self._rows),
-            dict(self._ahead),
-            dict(self._siblings),
-        )
+        return Things(*(copy(getattr(self, each.name)) for each in fields(self)))
 
     def __len__(self) -> int:
         return len(self.spellings)
@@ -298,9 +283,13 @@ class Things:
         key = _folded(_key(words))
         return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
 
-    def is_told_apart(self, kind: Sequence[str]) -> bool:
-        """Whether the text has introduced a further thing of a kind."""
-        return any(set(_folded(_key(kind))) == set(of) for _, of in self._siblings.values())
+    def told_apart(self, words: Sequence[str]) -> list[list[str]]:
+        """The kinds of which the text has introduced a further thing, of those that a noun phrase
+        may be of: that of its words, and where these name nothing more than a part of them.
+        """
+        key = _folded(_key(words))
+        kinds = {kind for _, kind in self._siblings.values() if set(kind) <= set(key)}
+        return [[*kind] for kind in kinds if set(kind) == set(key) or key not in self._of]
 
     def exchange(self, one: int, two: int) -> None:
         """Record that two things change places and have moved."""
