@@ -3,11 +3,11 @@
     python experiments/answers_table.py --data FOLDER [--files validation|test|all]
                                         [--misses FILE]
 
-One row per file and question type: the shares answered right, answered wrong and
-abstained from, beside three trivial baselines: always no, always the commonest label of
-the row, always unknown. No model is asked; the scene is read and solved. An answer is right
-where its set of labels is the gold set. `--misses` writes the id of every question that is
-not answered right, with the gold and the given answer.
+One row per file and question type: the shares answered right, answered wrong and abstained from,
+next to three trivial baselines: always no, always the row's most common label, always unknown. No
+model is used: the scene is read and solved. An answer is right if its set of labels is the gold
+set. `--misses` writes the id of every question that is not answered right, with the gold and the
+given answer.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ FILES = {
 
 
 class Tally:
-    """Counts of one row of the table."""
+    """The counts behind one row of the table."""
 
     def __init__(self) -> None:
         self.outcomes: Counter[str] = Counter()
         self.golds: Counter[frozenset[str]] = Counter()
 
     def add(self, auditor: TraceAuditor, row: dict[str, Any]) -> Iterator[str]:
-        """Answers a question; yields what is known of it where the answer is not right."""
+        """Answer a question. If the answer is not right, yield a line that describes it."""
         wanted = gold(row)
         try:
             found = answer(auditor, Instance.model_validate(row))
@@ -76,8 +76,8 @@ class Tally:
             yield json.dumps(miss)
 
     def cells(self) -> list[str]:
-        """The number of questions, the shares of the outcomes, and those right by always no, the
-        commonest label, always unknown.
+        """Number of questions, share of each outcome, and share right for each baseline: always no,
+        the most common label, always unknown.
         """
         total, golds = self.golds.total(), self.golds
         no = golds[frozenset(["No"])] + golds[frozenset(["contradiction"])]
@@ -97,7 +97,7 @@ class Tally:
 @click.option("--only", default="", help="Files whose name holds this.")
 @click.option("--misses", type=click.Path(path_type=Path), help="Where to write what is not right.")
 def main(data: Path, files: str, only: str, misses: Path | None) -> None:
-    """Prints the table."""
+    """Print the table."""
     auditor = TraceAuditor()
     missed: list[str] = []
 

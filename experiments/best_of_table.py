@@ -1,10 +1,10 @@
-"""What it is worth to select the best of several answers by logic.
+"""Shows how much it helps to select the best of several answers by logic.
 
     python experiments/best_of_table.py --run runs/laptop
 
-For each dataset of a run of an experiment, the validation and test traces of all backbones with
-their samples: shares of right answers of the most probable one (`first`), of what most of them
-answer (`majority`), of what `symbouq select` selects, and of any (`oracle`).
+The table covers the validation and test traces of all backbones in an experiment's run, with their
+samples. For each dataset, it shows how often the most probable answer is right (`first`), the most
+frequent one (`majority`), the one that `symbouq select` selects, and any of them (`oracle`).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ TEXT = ("response", "reasoning", "conclusion", "generation")
 
 
 def stages(run: Path, kind: str) -> Iterator[Path]:
-    """The folders of the stages of a kind that are made."""
+    """Folders of the finished stages of the given kind."""
     return (mark.parent for mark in sorted(run.glob(f"{kind}-*/{DONE}")))
 
 
 def questions(run: Path) -> dict[str, dict[str, Any]]:
-    """Every question by its id, with its answer."""
+    """All questions with their answers, by id."""
     found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for folder in stages(run, "questions"):
         for file in folder.glob("*.jsonl"):
@@ -44,7 +44,7 @@ def questions(run: Path) -> dict[str, dict[str, Any]]:
 
 
 def candidates(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """The answers of a trace: itself and its samples."""
+    """All answers of a trace: its own and its samples'."""
     shared = {name: value for name, value in trace.items() if name not in TEXT}
     samples = ({**shared, **s, "generation": {"status": s["status"]}} for s in trace["samples"])
     return [trace, *samples]
@@ -53,14 +53,14 @@ def candidates(trace: dict[str, Any]) -> list[dict[str, Any]]:
 @click.command()
 @click.option("--run", type=click.Path(exists=True, path_type=Path), required=True)
 def main(run: Path) -> None:
-    """Prints the table."""
+    """Print the table."""
     asked, select = questions(run), selecting(None, None, None).each
     rows: defaultdict[str, list[tuple[int, int, int, int]]] = defaultdict(list)
     for folder in stages(run, "traces"):
         for record in readable_records(folder / "traces.jsonl"):
             trace = {**asked[record["id"]], **record}
             if not trace["samples"]:
-                continue  # of the training split
+                continue  # a trace of the training split
             answers = candidates(trace)
             right = [answer_label({**a, "answer": trace["answer"]}) or 0 for a in answers]
             _, chosen = select(make_record(Trace, trace), str(folder), 0)

@@ -1,4 +1,4 @@
-"""What the experiments share."""
+"""Code shared by the experiments."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ data_option: Callable[..., Any] = click.option(
 
 
 def rows(path: Path) -> Iterator[dict[str, Any]]:
-    """The records of a compressed JSON Lines file."""
+    """Read the records in a compressed JSON Lines file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             yield json.loads(line)
 
 
 def gold(row: dict[str, Any]) -> frozenset[str]:
-    """The labels of a row's gold answer."""
+    """The labels in a row's gold answer."""
     answer = row["answer"]
     return frozenset([answer] if isinstance(answer, str) else answer)
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Area under the ROC curve, ties counted half; NaN with one class."""
+    """Area under the ROC curve; ties count half. NaN with one class."""
     area = metrics.auroc(np.asarray(scores, float), np.asarray(labels, int))
     return float("nan") if area is None else area
 
 
 def cluster_weights(clusters: Sequence[str]) -> NDArray[np.float64]:
-    """How often each item is drawn in resamples of whole clusters: `[metrics.RESAMPLES, items]`.
+    """How often each item is drawn when whole clusters are resampled: `[metrics.RESAMPLES, items]`.
 
     Args:
-        clusters: The cluster of each item.
+        clusters: Cluster of each item.
     """
     names, of = np.unique(clusters, return_inverse=True)
     count = len(names)
@@ -57,12 +57,13 @@ def cluster_weights(clusters: Sequence[str]) -> NDArray[np.float64]:
 
 
 def table(header: str, body: Iterable[Sequence[object]], left: int = 0) -> None:
-    """Prints a Markdown table, row by row.
+    """Print a Markdown table, row by row.
 
     Args:
-        header: The columns' names, with `|` between them.
-        body: The cells of each row.
-        left: How many columns stand before those of numbers, if any are to stand at the right.
+        header: Names of the columns, separated by `|`.
+        body: Cells of each row.
+        left: Number of columns before those with numbers, which are aligned to the right; 0: align
+            nothing.
     """
     marks = ["---:" if 0 < left <= n else "---" for n in range(header.count("|") + 1)]
     print(f"| {header} |\n|{'|'.join(marks)}|")
@@ -71,17 +72,17 @@ def table(header: str, body: Iterable[Sequence[object]], left: int = 0) -> None:
 
 
 def counted(count: int, total: int) -> str:
-    """A count with its share."""
+    """Format a count with its share."""
     return f"{count} ({share(count, total)})"
 
 
 def share(count: float, total: float) -> str:
-    """A share in percent; of nothing, a dash."""
+    """Format a share in percent; a dash if the total is 0."""
     return f"{count / total:.1%}" if total else "-"
 
 
 def f1_cells(right: int, read: int, recalled: int, wanted: int) -> list[str]:
-    """Precision, recall and F1."""
+    """Format precision, recall and F1."""
     precision, recall = right / read, recalled / wanted
     f1 = 2 * precision * recall / (precision + recall)
     return [f"{value:.3f}" for value in (precision, recall, f1)]

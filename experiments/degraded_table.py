@@ -1,25 +1,25 @@
-"""Reliability as a function of what is left of a scene: docs/degraded.md's table and figure.
+"""Reliability as a function of what is left of a scene: the table and figure of docs/degraded.md.
 
     python experiments/degraded_table.py --data FOLDER [--figure FILE] [--questions N] [--jobs N]
 
-Scenes of real traces lose sentences as `symbouq scenes degrade --hide 0..4` hides them. StepGame's
-are chains of thought of three large models on N questions, drawn by hash (300 unless given), and
-the same traces stand in all of its rows: those whose question is still decided when one sentence
-is hidden, and open when two to four are. A row `not used` has those of them in which no reasoning
-claim rests on a hidden sentence. SpaRTUN has 18 traces about 6 questions, which nothing can be
-fitted on.
+The scenes of real traces lose sentences as by `symbouq scenes degrade --hide 0..4`. The StepGame
+traces are chains of thought by three large models on N questions drawn by hash (default: 300). All
+StepGame rows use the same traces: those whose question is still decided when one sentence is
+hidden, and open when two to four are. A row `not used` contains only the traces in which no
+reasoning claim rests on a hidden sentence. SpaRTUN has only 18 traces about 6 questions, too few
+for fitting.
 
-A label says whether the delivered answer is the gold one, which belongs to the whole scene.
-Compared are, in AUROC with its 95 % interval (2,000 resamples of questions),
+A label says whether the delivered answer is the gold answer for the whole scene. The following
+scores are compared by AUROC, with its 95 % interval (2,000 resamples of questions):
 
-- `compare`: 1 where what is left of the scene has the delivered answer in all worlds, 0 where in
-  none, 0.5 where it leaves the question open, or no answer is found;
-- `length`: the number of words of the response, the fewer the better;
-- `rule`: Constraint-Rule, and `grounded`, the same over the grounded verdicts;
+- `compare`: 1 if the delivered answer holds in all worlds of the remaining scene, 0 if in none, 0.5
+  if the question is open or no answer is found;
+- `length`: the number of words in the response; fewer are better;
+- `rule`: Constraint-Rule; `grounded`: the same over the grounded verdicts;
 - `dual`, `worlds`: the compositions of `symbouq fit`, fitted on one half of the questions at the
-  same step, predicting the other, and the other way round; `assumed`: that of the assumed context
-  alone, the paper's, but with delivered answers compared as in the others;
-- `dual, whole`: `dual` fitted likewise, but on whole scenes.
+  same step to predict the other, and vice versa; `assumed`: the composition for the assumed context
+  alone, as in the paper, but with delivered answers compared as in the others;
+- `dual, whole`: `dual`, fitted in the same way but on whole scenes.
 """
 
 from __future__ import annotations
@@ -55,13 +55,14 @@ FITTED: dict[str, tuple[Composition, int | None]] = {
     "worlds": ("worlds", None),
     "dual, whole": ("dual", 0),
 }
-"""Scores to their composition, and the step that they are fitted on; None is the one at hand."""
+"""For each fitted score: its composition, and the step used for fitting. None means the current
+step."""
 SHOWN = ("compare", "grounded", "rule", "dual", "length")
-"""The scores of the figure."""
+"""The scores shown in the figure."""
 
 
 class Step(NamedTuple):
-    """A trace with a part of its scene."""
+    """A trace at one step, with only part of its scene."""
 
     decided: bool
     used: bool
@@ -70,7 +71,7 @@ class Step(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A trace with its label, and with its scene at every step."""
+    """A trace with its label and all its steps."""
 
     question: str
     right: int
@@ -80,12 +81,12 @@ class Known(NamedTuple):
 
 @cache
 def reader() -> Reader:
-    """The reader of this process."""
+    """The reader used by this process."""
     return Reader("worlds")
 
 
 def known(row: Row) -> Known | None:
-    """A trace; None where its scene cannot be degraded."""
+    """Read a trace; None if its scene cannot be degraded."""
     trace = Trace.model_validate(row)
     try:
         records = [*degraded(reader().auditor, trace, 0, LAST)]
@@ -106,7 +107,7 @@ def _step(record: Row) -> Step:
 
 
 def stepgame_rows(data: Path, questions: int) -> list[Row]:
-    """The traces of some questions of StepGame, with what an answer may be."""
+    """Traces about a number of StepGame questions, with the possible answers."""
     given = [*stepgame(data)]
     space = sorted({label for row in given for label in gold(row)})
     kept = {*sorted({_question(row) for row in given}, key=_drawn)[:questions]}
@@ -114,7 +115,7 @@ def stepgame_rows(data: Path, questions: int) -> list[Row]:
 
 
 def _question(row: Row) -> str:
-    """The question of a trace, by its id without the file's style."""
+    """The question of a trace: the trace's id without the style of the file."""
     return str(row["id"]).split("/")[0]
 
 
@@ -123,7 +124,9 @@ def _drawn(name: str) -> str:
 
 
 def graded(trace: Known) -> bool:
-    """Whether a trace has all steps, its question is decided at the first two, and open then."""
+    """Whether a trace has all steps, and its question is decided at the first two and open
+    afterwards.
+    """
     decided = [step.decided for step in trace.steps]
     return decided == [True, True] + [False] * (LAST - 1)
 
@@ -141,7 +144,7 @@ def unfitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
 
 
 def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
-    """The scores that are fitted on one half of the questions, for the other."""
+    """The scores that are fitted on one half of the questions and predict the other."""
     halves = np.array([_first_half(trace.question) for trace in traces])
     found = {name: np.zeros(len(traces)) for name in FITTED}
     for half in (False, True):
@@ -160,7 +163,7 @@ def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
 
 
 def _first_half(question: str) -> bool:
-    """Whether a question is in the half that is fitted on first."""
+    """Whether a question is in the half that is used for fitting first."""
     return hashlib.sha256(f"reliability\n{question}".encode()).digest()[0] < 128
 
 
@@ -176,7 +179,9 @@ class Area(NamedTuple):
 
 
 def area(scores: Scores, traces: Sequence[Known]) -> Area | None:
-    """The AUROC of some traces, its interval by resampled questions; None for one class."""
+    """AUROC on the given traces, with an interval from resampled questions; None if there is only
+    one class.
+    """
     labels = np.array([trace.right for trace in traces], np.float64)
     value = auroc(scores, labels)
     if value is None:
@@ -186,11 +191,13 @@ def area(scores: Scores, traces: Sequence[Known]) -> Area | None:
 
 
 Line = tuple[list[str], dict[str, Area | None]]
-"""The first cells of a row, and its areas by score."""
+"""The first cells of a row, and its AUROCs by score."""
 
 
 def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
-    """The rows of a set: each step, and the traces of it that do not use what is hidden."""
+    """The rows for a set of traces: for each step, all traces and those that do not use what is
+    hidden.
+    """
     for step in range(LAST + 1):
         at = [trace for trace in traces if len(trace.steps) > step]
         scores = unfitted(at, step) | (fitted(at, step) if fits else {})
@@ -207,7 +214,7 @@ def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
 
 
 def drawing(found: Iterable[Line], path: Path) -> None:
-    """Draws the scores over the steps, without the rows of a part of the traces."""
+    """Draw the scores over the steps. Rows for only part of the traces are left out."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
@@ -235,7 +242,7 @@ def drawing(found: Iterable[Line], path: Path) -> None:
 @click.option("--questions", default=300, help="How many questions of StepGame to take.")
 @click.option("--jobs", default=1, help="Processes that read.")
 def main(data: Path, figure: Path | None, questions: int, jobs: int) -> None:
-    """Prints the table as Markdown."""
+    """Print the table as Markdown."""
 
     def read(given: list[Row], wanted: Callable[[Known], bool]) -> list[Known]:
         with ProcessPoolExecutor(jobs) as pool:

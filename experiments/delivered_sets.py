@@ -1,15 +1,15 @@
-"""The set of relations that a response delivers as its answer.
+"""Finds the set of relations that a response delivers as its answer.
 
-A response names relations all along; delivered is what it commits to at its end. It is
-looked for in this order: a box, what follows "answer", the last sentence or list that
-says which relations are possible, the last one that concludes at all. In it, labels count
-that are not denied, not given in explanation, and said of x and z.
+A response mentions relations throughout; what it delivers is what it commits to at the end. This is
+looked for in the following order: a box, what follows "answer", the last sentence or list that says
+which relations are possible, the last one that draws any conclusion. Within it, labels count if
+they are about x and z, and are neither denied nor part of an explanation.
 
-The rules were fixed on the half of the ids whose first SHA-256 byte is even. Of 60 sets of
-the other half (`--sample 60`), judged by eye, 59 were right and one was doubtful. Reading
-the rows there that differ from the source's own heuristic, and tests with responses of our
-own, then showed 23 faults among all 2,326 answers (twelve took TPP(z,x) for TPP(x,z)). They
-were mended; since then neither half is unseen.
+The rules were fixed on the half of the ids whose first SHA-256 byte is even. Of 60 sets from the
+other half (`--sample 60`), judged by eye, 59 were right and one was doubtful. Then the rows of that
+half that differ from the source's own heuristic were read, and responses of our own were tested.
+This revealed 23 faults among all 2,326 answers (twelve took TPP(z,x) for TPP(x,z)). They were
+corrected, so neither half is unseen any more.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ P = SimpleNamespace(
 
 
 class Mention(NamedTuple):
-    """A label in a text: offsets, and the label as the answer space spells it."""
+    """A label found in a text: its offsets, and its spelling in the answer space."""
 
     start: int
     end: int
@@ -39,17 +39,17 @@ class Mention(NamedTuple):
 
 
 Mentions = tuple[int, list[Mention]]
-"""How indirect the naming is (0 is the calculus' own way), and the mentions."""
+"""How indirectly the labels are named (0: in the calculus' own notation), and the mentions."""
 
 
 @dataclass(frozen=True)
 class Calculus:
-    """How responses about a calculus name its relations.
+    """How responses name the relations of a calculus.
 
     Attributes:
-        space: The labels.
-        directions: Those that "all eight" means.
-        mentions: Finds them in a text.
+        space: All labels.
+        directions: Labels that "all eight" refers to.
+        mentions: Function that finds labels in a text.
     """
 
     space: frozenset[str]
@@ -62,7 +62,9 @@ class Calculus:
 
 
 def _rcc8_mentions(text: str) -> Mentions:
-    """Names of RCC-8; `TPP[z,x]` says `TPPi[x,z]`, and other pairs are premises."""
+    """Find the names of RCC-8 relations. `TPP[z,x]` counts as `TPPi[x,z]`; other pairs are
+    premises.
+    """
     found = []
     for match in P.rcc8.finditer(text):
         name, inverse = match["name"], bool(match["inverse"])
@@ -78,7 +80,7 @@ def _rcc8_mentions(text: str) -> Mentions:
 
 
 _INDIRECT = 2
-"""The rank of naming a relation in lower case."""
+"""How indirect it is to name a relation in lower case."""
 
 _TILE_WORDS = {
     "north": "N",
@@ -98,8 +100,8 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _tile_mentions(text: str, ways: Sequence[re.Pattern[str]]) -> Mentions:
-    """Tiles, named in the first of some ways that occurs; several tiles together are none of
-    the answer space, and tiles of a pair other than x and z are premises.
+    """Find tiles, spelled in the first of the given ways that occurs. Several tiles together are no
+    label of the answer space, and tiles for a pair other than x and z are premises.
     """
     text = P.tiles_together.sub(_blank, text)
     text = P.of_a_pair.sub(
@@ -120,8 +122,8 @@ _TILE_LABELS = frozenset(_TILE_WORDS.values())
 
 
 def calculus_of(row: Row) -> Calculus:
-    """How a row's response names relations: by abbreviation where the prompt defines them,
-    else in words.
+    """How a row's response names relations: by abbreviation if the prompt defines these, otherwise
+    in words.
     """
     if row["meta"]["calculus"] == "rcc8":
         return Calculus(_RCC8_LABELS, _RCC8_LABELS, _rcc8_mentions)
@@ -137,7 +139,7 @@ def with_definitions(row: Row) -> bool:
 
 
 class Unit(NamedTuple):
-    """A sentence, or an item of a list, with the width of its indentation."""
+    """A sentence or a list item, with the width of its indentation."""
 
     text: str
     item: bool
@@ -145,7 +147,7 @@ class Unit(NamedTuple):
 
 
 def _units(text: str) -> list[Unit]:
-    """A text's sentences and list items; an indented line goes on with the item before it."""
+    """Split a text into sentences and list items. An indented line continues the item before it."""
     found: list[Unit] = []
     fresh = True
     for line in text.split("\n"):
@@ -176,7 +178,7 @@ class Delivery:
         self._calculus = calculus
 
     def read(self, response: str) -> frozenset[str] | None:
-        """The delivered set; None where none is found."""
+        """Find the delivered set; None if there is none."""
         text = response
         for pattern, replacement in _DATA["layout"]:
             text = re.sub(pattern, replacement, text)
@@ -187,7 +189,7 @@ class Delivery:
         return found or self._concluded(_units(text), announced=False) or None
 
     def _boxed(self, text: str) -> frozenset[str]:
-        """The last boxes, where nothing but joining words stands between them."""
+        """Labels in the last boxes, as long as only joining words separate these."""
         boxes = list(re.finditer(r"⟦([^⟦⟧]*)⟧", text))
         last: list[str] = []
         following = len(text)
@@ -200,7 +202,7 @@ class Delivery:
         return self._union(map(self._calculus.labels, last)) or self._union(map(self._stated, last))
 
     def _after_mark(self, text: str) -> frozenset[str]:
-        """What follows the last "answer" that relations follow."""
+        """Labels after the last "answer" that is followed by relations."""
         for mark in reversed(list(P.answer.finditer(text))):
             tail = text[mark.end() :]
             line = re.split(r"(?<=[a-zA-Z)])\. ", tail.split("\n")[0])[0]
@@ -210,7 +212,7 @@ class Delivery:
         return frozenset()
 
     def _first(self, units: Sequence[Unit]) -> frozenset[str]:
-        """The first list or sentence, near the start, that states relations."""
+        """Labels in the first list or sentence near the start that states relations."""
         for n, unit in enumerate(units[:5]):
             if self._listing(unit):
                 end = n
@@ -222,7 +224,9 @@ class Delivery:
         return frozenset()
 
     def _concluded(self, units: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """The last list or sentence that says what is possible, or that concludes at all."""
+        """Labels in the last list or sentence that says what is possible or, unless `announced`,
+        that draws any conclusion.
+        """
         opening = P.announces if announced else P.concludes
         last = len(units)
         while last:
@@ -245,12 +249,12 @@ class Delivery:
         return frozenset()
 
     def _list_after(self, intro: str, listed: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """The relations of a list, where its introduction opens it."""
+        """Relations in a list, provided that the text before it introduces the list as an answer."""
         denied = P.plain_denial.search(P.no_denial.sub(" ", P.aside.sub(" ", intro)))
         opens = P.announces.search(intro)
         if not announced:
             opens = opens or P.concludes.search(intro) or re.search(r":\s*$", intro)
-        # After a full sentence that states relations itself, a list explains.
+        # A list after a full sentence that states relations itself is an explanation.
         explains = P.explains.search(intro) or (
             intro.rstrip().endswith(".") and self._stated(intro)
         )
@@ -267,7 +271,7 @@ class Delivery:
         return frozenset()
 
     def _listing(self, unit: Unit) -> bool:
-        """Whether a unit is an item, or labels and nothing else but asides."""
+        """Whether a unit is a list item, or consists only of labels and asides."""
         if unit.item:
             return True
         rest = re.sub(r"\([^()]*\)", " ", unit.text)
@@ -278,7 +282,7 @@ class Delivery:
         return bool(mentions) and not rest
 
     def _listed(self, units: Sequence[Unit]) -> frozenset[str]:
-        """The relations of a list; sub-items count where their item has none."""
+        """Relations in a list. Sub-items count if the item above them has no relation."""
         shallow = min(unit.indent for unit in units)
         found: frozenset[str] = frozenset()
         parent: frozenset[str] = frozenset()
@@ -293,7 +297,9 @@ class Delivery:
         return found
 
     def _item(self, text: str) -> frozenset[str]:
-        """The relation of a list item: what its case gives, else what it opens with."""
+        """Relation of a list item: the one that its case leads to, otherwise the one that it starts
+        with.
+        """
         if P.item_defines.match(text):
             return frozenset()
         outside = P.aside.sub(" ", re.split(r"\bbut\b", text)[0])
@@ -310,11 +316,11 @@ class Delivery:
         return frozenset(mention.label for mention in opening)
 
     def _stated(self, sentence: str, indirect: bool = True) -> frozenset[str]:
-        """The relations that a sentence says to be possible.
+        """The relations that a sentence calls possible.
 
         Args:
             sentence: The sentence.
-            indirect: Whether names in lower case count, which describe more than they name.
+            indirect: Whether names in lower case count, although these often merely describe.
         """
         text = self._assertion(sentence)
         every_one, but = P.all.search(text), P.excepting.search(text)
@@ -342,9 +348,7 @@ class Delivery:
         return found
 
     def _assertion(self, sentence: str) -> str:
-        """A sentence without its reasons and conditions, and without phrases that only look
-        like denials.
-        """
+        """Remove reasons, conditions, and phrases that only look like denials from a sentence."""
         text = P.opening_clause.sub("", P.no_denial.sub(" ", sentence))
         outside = P.aside.sub(_blank, text)
         reason = P.reason.search(outside)

@@ -1,23 +1,23 @@
-"""Described scenes and the real reasoning about them: three tables.
+"""Described scenes and real reasoning about them: three tables.
 
     python experiments/described_table.py --data FOLDER relations [--files validation|test]
     python experiments/described_table.py --data FOLDER traces
     python experiments/described_table.py --data FOLDER claims [--misses]
 
-`relations`: what is read from the scenes against the relations that the generators say they
-state (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
-recall and F1. Things are paired with the generator's by how they are described; of things
-described alike, so that most relations agree. A relation and its converse are one.
+`relations`: the relations read from the scenes, compared with those that the generators say are
+stated (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
+recall and F1. Things are paired with the generator's by their descriptions. Things with the same
+description are paired so that most relations agree. A relation and its converse count as the same.
 
-`traces`: per model, the share of claims that are parsed, the verdicts of the parsed claims
-in the grounded context, and how well Constraint-Rule and the verdict on the delivered
-answer rank right answers before wrong ones (AUROC).
+`traces`: for each model, the share of claims that are parsed, the verdicts on these claims in the
+grounded context, and how well Constraint-Rule and the verdict on the delivered answer rank right
+answers before wrong ones (AUROC).
 
-`claims`: what is read from twice 150 sentences of that reasoning, drawn with a seed from those
-that have a word of place, against the relations that `described_claims.jsonl` and
-`described_claims_unseen.jsonl` say they assert (annotated by a language model from the text
-alone, without looking at the parse). The reading was developed on the first; the second was
-measured before any of it was looked at.
+`claims`: the relations read from two samples of 150 sentences of that reasoning, drawn at random
+from those with a word of place. They are compared with the relations in `described_claims.jsonl`
+and `described_claims_unseen.jsonl`, which a language model annotated from the text alone, without
+seeing the parse. The reader was developed on the first sample; the second was measured before any
+of it was looked at.
 """
 
 from __future__ import annotations
@@ -64,11 +64,12 @@ ANNOTATED = {
     "seen": Path(__file__).with_name("described_claims.jsonl"),
     "unseen": Path(__file__).with_name("described_claims_unseen.jsonl"),
 }
-"""Sentences that the reading was developed on, and others, drawn and annotated apart from it."""
+"""Sentences on which the reader was developed, and sentences drawn and annotated independently of
+it."""
 IMAGE = "-1"
-"""The generator's id of the whole picture, which is no thing of the scene."""
+"""The generator's id of the whole picture, which is not a thing in the scene."""
 UNDERSTOOD = 0.9
-"""Confidence of what a scene leaves to be understood, which the generators do not list."""
+"""Confidence of relations that a scene only implies. The generators do not list these."""
 
 Triple = tuple[Any, str, Any]
 
@@ -77,26 +78,26 @@ Triple = tuple[Any, str, Any]
 
 
 def one_way(ontology: Ontology, triple: Triple) -> Triple:
-    """A relation or its converse, whichever is first."""
+    """Return a relation or its converse, whichever comes first."""
     u, r, v = triple
     turned = (v, ontology.relations.converse.get(r, r), u)
     return min(triple, turned, key=str)
 
 
 def described(discourse: Discourse, number: int) -> str:
-    """A thing as its kind, names and attributes."""
+    """Describe a thing by its attributes, kind and names."""
     thing = discourse.things[number]
     return " ".join([*sorted(thing.attributes.values()), thing.kind, *thing.names])
 
 
 def of_phrase(phrase: Phrase) -> str:
-    """A phrase in the same form."""
+    """Describe a phrase in the same form as a thing."""
     values = sorted(value for _, value in phrase.attributes)
     return " ".join([*values, phrase.kind, *phrase.names])
 
 
 def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterator[dict[str, int]]:
-    """The ways to pair the generator's things with ours, description by description."""
+    """Yield the ways to pair the generator's things with ours, description by description."""
     groups: list[list[dict[str, int]]] = []
     for description, names in theirs.items():
         numbers = ours.get(description, [])
@@ -110,7 +111,9 @@ def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterat
 def story_matches(
     reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
-    """Relations read that the story states, relations read, and the other way round."""
+    """Count the relations read that the story states, all relations read, the stated relations that
+    were read, and all stated ones.
+    """
     ontology = reader.ontology
     stated = [tuple(t) for t in row["meta"]["story_triplets"] if IMAGE not in t]
     entities: dict[str, str] = row["meta"]["entities"]
@@ -138,8 +141,8 @@ _SPRL = {"NTPP": "inside", "NTPPI": "contains", "EC": "ec", "NEAR": "near", "FAR
 def phrase_matches(
     reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
-    """The same against relations between phrases of the text: a phrase may mean any thing
-    that fits it, "it" any thing at all.
+    """Count as in `story_matches`, for relations between phrases of the text. A phrase may refer to
+    anything that fits it, and "it" to anything at all.
     """
     ontology = reader.ontology
     edges = {r for r, s in ontology.lexicon.of_container.items()} | set(
@@ -179,7 +182,7 @@ def phrase_matches(
 
 
 def relations(data: Path, files: Iterable[str]) -> Iterator[list[object]]:
-    """How the relations of some files are read."""
+    """Measure how well the relations in the given files are read."""
     auditor = TraceAuditor()
     for name in files:
         counts: Counter[str] = Counter()
@@ -200,8 +203,8 @@ def relations(data: Path, files: Iterable[str]) -> Iterator[list[object]]:
 
 
 def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
-    """The verdict on a delivered answer: 1 where the scene entails it, 0 where it rules it
-    out, 0.5 where it leaves it open.
+    """The verdict on a delivered answer: 1 if the scene entails it, 0 if it excludes it, 0.5 if it
+    leaves it open.
     """
     if labels is None:
         return 0.5
@@ -213,7 +216,7 @@ def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
 
 
 def first_answer(row: dict[str, Any]) -> str:
-    """What the model answered before it explained itself, or at the end of its reasoning."""
+    """What the model answered before explaining itself, or else at the end of its reasoning."""
     meta = row["meta"]
     if "first_answer" in meta:
         chosen = meta["first_selected"]
@@ -222,7 +225,7 @@ def first_answer(row: dict[str, Any]) -> str:
 
 
 def traces(data: Path) -> Iterator[list[str]]:
-    """How reasoning about described scenes is read and judged, by model."""
+    """Measure how reasoning about described scenes is read and judged, by model."""
     auditor = TraceAuditor()
     for name in TRACES:
         groups: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -270,12 +273,12 @@ _COARSE = {
     "touching_left": ("ec", "left"),
     "touching_right": ("ec", "right"),
 }
-"""Relations as coarse as the annotations."""
+"""The coarser relations, used in the annotations, for each relation."""
 _TURNED = {"contains": "inside", "right": "left", "below": "above", "behind": "front"}
 
 
 def coarse(triples: Iterable[Sequence[str]]) -> set[tuple[str, str, str]]:
-    """Relations between titles, as coarse as the annotations and one way round."""
+    """Make relations between titles as coarse as the annotations, all in one direction."""
     found: set[tuple[str, str, str]] = set()
     for u, relation, v in triples:
         for name in _COARSE.get(relation, (relation,)):
@@ -286,7 +289,7 @@ def coarse(triples: Iterable[Sequence[str]]) -> set[tuple[str, str, str]]:
 
 
 def claims(data: Path, misses: bool) -> Iterator[list[object]]:
-    """How annotated claims are read; with `misses`, each that is misread is printed."""
+    """Measure how well annotated claims are read. If `misses`, print each one that is misread."""
     auditor = TraceAuditor()
     traces_of: dict[str, dict[str, dict[str, Any]]] = {}
     for title, path in ANNOTATED.items():
@@ -313,8 +316,8 @@ def claims(data: Path, misses: bool) -> Iterator[list[object]]:
 
 
 def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
-    """Whether a claim is the annotated one: by its text where the annotation has its hash, since
-    numbers depend on how responses are cut.
+    """Whether a claim is the annotated one. If the annotation has a hash of the text, this decides,
+    since the claim's number depends on how responses are split.
     """
     if "text_sha" in annotation:
         text = claim["text"].strip().encode()
@@ -328,7 +331,7 @@ def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
 @click.option("--files", type=click.Choice(list(RELATIONS)), default="test")
 @click.option("--misses", is_flag=True, help="Print the claims that are misread.")
 def main(which: str, data: Path, files: str, misses: bool) -> None:
-    """Prints the table asked for."""
+    """Print the requested table."""
     if which == "relations":
         table("file | scenes | precision | recall | F1", relations(data, RELATIONS[files]), left=1)
     elif which == "traces":

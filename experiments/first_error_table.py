@@ -1,17 +1,19 @@
-"""How well the first wrong step of a trace is found: F1 as in ProcessBench.
+"""Measures how well the first wrong step of a trace is found: F1 as in ProcessBench.
 
     python experiments/first_error_table.py --data FOLDER [--traces N] [--samples N]
 
-- `StepGame`: real traces of large models that place one thing after the other on a grid
-  ("Therefore, B is at (-1,0)"). Their steps are the lines with coordinates, and the answer. A step
-  is right if the coordinates are those of the scene, by the published meaning of its sentence
-  templates; the auditor has no part in that. Scenes with a faulty template are left out.
-- `chains`: sound reasoning about generated scenes, in half of it one step changed to another
-  direction; labelled by the generator's layout (`symbouq labels truth`) and the right answer.
+- `StepGame`: real traces from large models that place one thing after another on a grid
+  ("Therefore, B is at (-1,0)"). The steps are the lines with coordinates, and the answer. A step is
+  right if its coordinates agree with the scene, according to the published meaning of the sentence
+  templates, without the auditor. Scenes with a faulty template are left out.
+- `chains`: sound reasoning about generated scenes. In half of the traces, one step is changed to
+  another direction. The labels come from the generator's layout (`symbouq labels truth`) and the
+  right answer.
 
-Beside the auditor stand the most frequent first error, and for chains the perplexity of each step
-and the share of samples that do not support it, by `experiments/backbones/small`, which answers
-such questions. Thresholds are fitted on one half of the traces, all is measured on the other.
+The auditor is compared with the most frequent first error and, for chains, with the perplexity of
+each step and the share of samples that do not support it. These come from
+`experiments/backbones/small`, which can answer such questions. Thresholds are fitted on one half of
+the traces, and everything is measured on the other.
 """
 
 from __future__ import annotations
@@ -47,12 +49,12 @@ from symbouq.records import Instance, Trace, make_record
 from symbouq.reliability.first_errors import Row, compared, halves, known_errors
 
 Labelled = tuple[dict[str, Any], list[int | None]]
-"""A trace with the labels of its steps and its answer."""
+"""A trace with labels for its steps and its answer."""
 
 SEED = 2026
 BACKBONE = Path(__file__).parent / "backbones" / "small"
 STYLES = ("our_cot_5shot", "tot_cot_4shot")
-"""The prompts of StepGame's traces that ask for coordinates."""
+"""The prompts behind StepGame's traces that ask for coordinates."""
 _PLACED = re.compile(r"\b([A-Z]) is at \((-?\d+), ?(-?\d+)\)")
 _START = re.compile(r"suppose ([A-Z]) is at \(0, ?0\)")
 
@@ -63,8 +65,8 @@ Place = tuple[int, int]
 
 
 def sentence_patterns(phrasings: Sequence[Mapping[str, Any]]) -> list[tuple[re.Pattern[str], str]]:
-    """The templates of StepGame's sentences that name two things, with what the first is of the
-    second.
+    """The templates of StepGame's sentences about two things, each with the relation of the first
+    to the second.
     """
     found = []
     for phrasing in phrasings:
@@ -80,7 +82,7 @@ def sentence_patterns(phrasings: Sequence[Mapping[str, Any]]) -> list[tuple[re.P
 def places_in(
     scene: Sequence[str], start: str, patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> dict[str, Place]:
-    """Where the things of a StepGame scene are from one of them."""
+    """Coordinates of the things in a StepGame scene, relative to one of them."""
     links: list[tuple[str, Place, str]] = []
     for sentence in scene:
         plain = sentence.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
@@ -102,8 +104,8 @@ def places_in(
 def grid_trace(
     row: Mapping[str, Any], patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> Labelled | None:
-    """A response that places things on a grid, as a trace with labelled steps; None where it does
-    not do so, or the scene does not say where something is.
+    """Turn a response that places things on a grid into a trace with labelled steps. None if it
+    does not place things, or if the scene does not say where one is.
     """
     lines = [line.strip() for line in row["response"].splitlines() if line.strip()]
     starts = _START.search(row["response"])
@@ -129,7 +131,7 @@ def grid_trace(
 
 
 def stepgame(data: Path) -> Iterator[Labelled]:
-    """Labelled traces of StepGame."""
+    """Yield labelled traces of StepGame."""
     folder = data / "stepgame"
     faulty = {row["id"] for row in rows(folder / "label_audit.jsonl.gz")}
     phrasings = json.loads((folder / "relation_phrasings.json").read_text(encoding="utf-8"))
@@ -146,7 +148,7 @@ def stepgame(data: Path) -> Iterator[Labelled]:
 
 
 def chains(count: int) -> Iterator[Labelled]:
-    """Labelled counterfactual chains: every second one has a step that is changed."""
+    """Yield labelled counterfactual chains. Every second one has a changed step."""
     draw = random.Random(SEED)
     for number, problem in enumerate(problems("chains", count, SEED, (2, 3))):
         record = problem.record(f"chains-{SEED}-{number:05d}")
@@ -154,7 +156,7 @@ def chains(count: int) -> Iterator[Labelled]:
         if number % 2:
             place = draw.randrange(len(steps))
             facts = facts_of(steps[place])
-            assert facts is not None  # which are sound
+            assert facts is not None  # sound steps can be read
             u, relation, v = facts[-1]
             other = draw.choice([each for each in STEPS if each != relation])
             steps[place] = steps[place].replace(atom(facts[-1]), atom((u, other, v)))
@@ -163,8 +165,8 @@ def chains(count: int) -> Iterator[Labelled]:
 
 
 def scored(traces: Sequence[dict[str, Any]], samples: int) -> list[Score]:
-    """The perplexity of each claim under the backbone, and the share of its samples that do not
-    support it.
+    """Score each claim by its perplexity under the backbone, and by the share of the backbone's
+    samples that do not support it.
     """
     engine = TransformersEngine(str(BACKBONE), Options(device="cpu"))
     instances = [make_record(Instance, trace) for trace in traces]
@@ -192,7 +194,9 @@ def scored(traces: Sequence[dict[str, Any]], samples: int) -> list[Score]:
 def perplexities(
     engine: TransformersEngine, instance: Instance, claims: Sequence[str]
 ) -> list[float]:
-    """Exp of the mean negative log-probability of each claim's tokens, which the model reads."""
+    """Perplexity of each claim as read by the model: exp of its tokens' mean negative
+    log-probability.
+    """
     text = Structured(tuple(claims[:-1]), claims[-1]).encoded()
     prompt = engine.chat.ids(user_message(instance))
     read = engine.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -208,7 +212,7 @@ def perplexities(
 
 
 def show(name: str, labelled: Sequence[Labelled], samples: int = 0) -> None:
-    """Prints a table."""
+    """Print a table."""
     auditor = TraceAuditor(partial=True)
     traces = [trace for trace, _ in labelled]
     audits = [auditor.audited(make_record(Trace, trace)) for trace in traces]
@@ -235,7 +239,7 @@ def cells(row: Row) -> list[str]:
 @click.option("--traces", default=400)
 @click.option("--samples", default=5)
 def main(data: Path, traces: int, samples: int) -> None:
-    """Prints the tables."""
+    """Print the tables."""
     show("StepGame", list(stepgame(data)))
     show("chains", list(chains(traces)), samples)
 

@@ -1,19 +1,20 @@
-"""Do scores read the reasoning, or the answer? Real traces, changed.
+"""Do scores depend on the reasoning or on the answer? Tests changed versions of real traces.
 
     python experiments/force_table.py --data FOLDER --cache FILE [--size N] [--only NAME]
 
-As FORCE and REMOVE do (arXiv 2605.08346), each trace is put as its claims and its answer, and then
-scored again
+As in FORCE and REMOVE (arXiv 2605.08346), each trace is written as its claims and its answer, and
+then scored again:
 
-- FORCE: with another answer, the right one where it was wrong, else one that another trace of the
-  question gave, or another label;
+- FORCE: with another answer: the right one if the trace's is wrong, otherwise another trace's
+  answer to the question, or another label;
 - REMOVE: with the answer alone;
-- SHUFFLE: with its reasoning in another order.
+- SHUFFLE: with its reasoning in a different order.
 
-FORCE shows in how many pairs the trace with the right answer scores higher than the one with the
-wrong answer (ties count half): 1 reads the answer, 0.5 does not look. REMOVE and SHUFFLE show the
-AUROC that is left. Scores are those of `transfer_table.py`, whose `--cache` is read; models are
-fitted on two thirds of the scenes, and N traces of the others are changed.
+FORCE shows in what share of pairs the trace with the right answer scores higher than the one with
+the wrong answer (ties count half): 1 if the score follows the answer, 0.5 if it ignores it. REMOVE
+and SHUFFLE show the AUROC that remains. The scores are those of `transfer_table.py`, whose
+`--cache` is read. Models are fitted on two thirds of the scenes, and N traces about the other
+scenes are changed.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ WAYS = ("plain", "force", "remove", "shuffle")
 
 
 def other(row: real.Row, said: frozenset[str], given: Sequence[frozenset[str]]) -> frozenset[str]:
-    """Another answer than the one that a trace delivers, right where that is wrong.
+    """Choose a different answer for a trace. It is right if the trace's answer is wrong.
 
     Args:
         row: The trace.
-        said: The labels that it delivers.
-        given: The answers of all traces of the question.
+        said: The labels that the trace delivers.
+        given: The answers in all traces about the question.
     """
     if said != gold(row):
         return gold(row)
@@ -54,7 +55,7 @@ def other(row: real.Row, said: frozenset[str], given: Sequence[frozenset[str]]) 
 def changed(
     row: real.Row, claims: Sequence[str], said: frozenset[str], forced: frozenset[str]
 ) -> Iterator[tuple[real.Row, frozenset[str]]]:
-    """A trace in each of WAYS, with the labels that it delivers then."""
+    """Yield a trace in each of WAYS, with the labels that it then delivers."""
     bare = {key: value for key, value in row.items() if key != "response"}
     shuffled = random.Random(row["id"]).sample(claims, len(claims))
     for steps, labels in ((claims, said), (claims, forced), ([], said), (shuffled, said)):
@@ -65,11 +66,11 @@ def changed(
 def scores(
     traces: Sequence[real.Known], found: Sequence[real.Scored]
 ) -> dict[str, list[float | None]]:
-    """All scores of some traces, by models fitted on others.
+    """Compute all scores for some traces with models fitted on others.
 
     Args:
-        traces: Those that are fitted on.
-        found: Those that are scored.
+        traces: Traces to fit on.
+        found: Traces to score.
     """
     table: dict[str, list[float | None]] = {
         name: [one.unfitted[name] for one in found] for name in SHOWN if name not in COMPOSITIONS
@@ -83,7 +84,7 @@ def scores(
 
 
 def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> list[list[Any]]:
-    """The rows of a set's table: each score with what is left of it."""
+    """Rows for one set: each score, with what is left of it after each change."""
     fitted = [trace for trace in traces if real.fold_of(trace.scene)]
     rest = {t.id: t for t in traces if not real.fold_of(t.scene) and t.said}
     chosen = {*random.Random(2026).sample(sorted(rest), min(size, len(rest)))}
@@ -124,7 +125,7 @@ def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> l
 @click.option("--size", default=150, help="Traces of a set that are changed.")
 @click.option("--only", type=click.Choice(list(real.SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, cache: Path, size: int, only: tuple[str, ...]) -> None:
-    """Prints the table as Markdown."""
+    """Print the table as Markdown."""
     names = only or [name for name in real.SETS if name != "2D consistency"]
     sets = real.sets_of(data, cache, 1, real.MOST, names)
     table(

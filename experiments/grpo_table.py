@@ -1,13 +1,14 @@
-"""What training on rewards of the audit does: GRPO of a small model by TRL, on a CPU.
+"""Shows the effect of training on rewards from the audit: GRPO of a small model with TRL, on a CPU.
 
     python experiments/grpo_table.py [--family blocks] [--steps N] [--out FOLDER]
 
-The model is `experiments/backbones/tiny`, which was taught the scenes by sound traces and is sure
-of little: drawn at temperature 1, its answers are right far less often than its most probable ones.
-It is trained by `symbouq.rewards.trl_reward` on generated questions, without being told a right
-answer; before and after, answers to other questions are drawn and audited. Printed are the reward
-while it trains, in parts of the run, and for the other questions the shares of right answers (which
-the reward never saw), of answers with a contradicted claim, and which claim is the first of these.
+The model is `experiments/backbones/tiny`. It learned about the scenes from sound traces but is
+rarely certain: answers drawn at temperature 1 are right far less often than its most probable ones.
+It is trained with `symbouq.rewards.trl_reward` on generated questions, without seeing right
+answers. Before and after, answers to other questions are drawn and audited. Printed are the reward
+during training, averaged over parts of the run, and for the other questions the share of right
+answers (which the reward never saw), the share of answers with a contradicted claim, and which
+claim is contradicted first.
 """
 
 from __future__ import annotations
@@ -35,21 +36,21 @@ from symbouq.rewards import reward, trl_reward
 BACKBONE = Path(__file__).parent / "backbones" / "tiny"
 SEED = 2026
 LONGEST = 120
-"""Most tokens of a completion."""
+"""Maximum number of tokens in a completion."""
 PARTS = 6
-"""Parts of the run of which the reward is told."""
+"""Number of parts of the run for which the reward is reported."""
 DRAWS = 4
-"""Answers that are drawn to each question."""
+"""Number of answers drawn for each question."""
 
 
 def asked(problem: Problem, number: int) -> tuple[dict[str, Any], str]:
-    """A problem as a record, and its prompt."""
+    """Return a problem as a record, and its prompt."""
     record = problem.record(f"{problem.family}-{number}")
     return record, user_message(make_record(Instance, record))
 
 
 def rows(family: str, hops: tuple[int, ...], count: int) -> list[dict[str, Any]]:
-    """Rows to train on, without answers."""
+    """Make rows to train on, without answers."""
     made = []
     for number, problem in enumerate(problems(family, count, SEED, hops)):
         record, prompt = asked(problem, number)
@@ -59,7 +60,7 @@ def rows(family: str, hops: tuple[int, ...], count: int) -> list[dict[str, Any]]
 
 
 def measured(model: Path, family: str, hops: tuple[int, ...], count: int) -> dict[str, float]:
-    """How the answers that a model draws to other questions come out."""
+    """Measure the answers that a model draws for other questions."""
     engine = TransformersEngine(str(model), Options(device="cpu"))
     questions = [asked(p, n) for n, p in enumerate(problems(family, count, SEED + 1, hops))]
     requests = [
@@ -104,7 +105,7 @@ def main(
     questions: int,
     out: Path | None,
 ) -> None:
-    """Trains, measures, prints."""
+    """Train, measure and print."""
     torch.manual_seed(SEED)
     before = measured(BACKBONE, family, hops, questions)
     with tempfile.TemporaryDirectory() as scratch:

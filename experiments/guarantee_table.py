@@ -1,11 +1,12 @@
-"""Guarantees on traces of large models: what is accepted, and how much of it is wrong.
+"""Guarantees for traces from large models: how much is accepted, and how much of that is wrong.
 
     python experiments/guarantee_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
 
-Half of the scenes of a dataset, by their hash, are given to `fit --guarantee`, which calibrates on
-half of those; the traces of the other scenes are predicted. First all models stand on both sides;
-then, for each answering model, the fitted traces are the others' alone, so that the predicted ones
-are no draw from what was calibrated on. The cache is that of `transfer_table.py`.
+Half of a dataset's scenes, chosen by hash, are given to `fit --guarantee`, which uses half of those
+for calibration. The traces about the other scenes are predicted. At first, all answering models
+occur on both sides. Then, for each answering model, only the other models' traces are used for
+fitting, so the predicted traces are drawn differently from those used for calibration. The cache is
+the same as for `transfer_table.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ COMPARED: tuple[Composition, ...] = ("paper", "worlds")
 def line(
     name: str, fitted: Sequence[Known], rest: Sequence[Known], view: Composition, level: float
 ) -> list[object]:
-    """A row of the table."""
+    """Make a row of the table."""
     seen = [trace.readings[view] for trace in fitted]
     right = [trace.right for trace in fitted]
     model = fit(seen, right, view, readers()[1].ontology_hash, level=level)
@@ -59,7 +60,7 @@ def lines(sets: dict[str, list[Known]]) -> Iterator[list[object]]:
 @click.command()
 @sets_options
 def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
-    """Prints the table as Markdown."""
+    """Print the table as Markdown."""
     table(
         "traces | composition | level | calibration: wrong of accepted | threshold | accepted | "
         "wrong of all | wrong of accepted",

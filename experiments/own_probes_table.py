@@ -1,13 +1,14 @@
-"""What the probes can do on a target when they are fitted on its own traces.
+"""Shows how well probes work on a target if they are fitted on the target's own traces.
 
     python experiments/own_probes_table.py experiments/laptop.yaml --run runs/laptop --data FOLDER
 
-In an experiment probes are fitted on the source alone. Where they fail on a target, either they
-have learnt what does not carry over, or there is little in the hidden states that they could learn.
-For each backbone and target this compares, over the same traces (validation and test), the AUROC of
-the probes of the source, mean over seeds, with that of probes fitted on four fifths of these traces
-and applied to the last fifth, all traces of a scene together (first seed; a quarter of the four
-fifths chooses the epoch and calibrates). Of both, pairs of one fifth are counted.
+In an experiment, probes are fitted on the source alone. If they fail on a target, either what they
+learned does not transfer, or the hidden states contain little to learn. For each backbone and
+target, this script compares two AUROCs over the same traces (validation and test). One is that of
+the source's probes, averaged over seeds. The other is that of probes fitted on four fifths of these
+traces and applied to the last fifth, with all traces about a scene together (first seed; a quarter
+of the four fifths chooses the epoch and calibrates). Both count only pairs of traces within the
+same fifth.
 """
 
 from __future__ import annotations
@@ -35,11 +36,13 @@ from symbouq.metrics import auroc_within
 PROBES = [name for name, scorer in SCORERS.items() if scorer.family == "neural"]
 FOLDS = 5
 PARTS = 4
-"""Of the traces outside a fold, one part in so many chooses and calibrates."""
+"""Of the traces outside a fold, one part in this many chooses the epoch and calibrates."""
 
 
 def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]:
-    """The places of labelled traces, in parts with alike shares of right answers, scenes whole."""
+    """Divide labelled traces into parts with similar shares of right answers, keeping scenes
+    together; return their positions.
+    """
     right = [item.correct for item in items]
     scenes = [scene_key(item.example.record["scene"]) for item in items]
     split = StratifiedGroupKFold(parts, shuffle=True, random_state=seed).split(right, right, scenes)
@@ -49,7 +52,7 @@ def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]
 def fitted_there(
     name: str, items: Sequence[Labelled], folds: Sequence[Sequence[int]], settings: Settings
 ) -> list[float]:
-    """Scores of labelled traces by a probe that was fitted on those outside their fold."""
+    """Score labelled traces with probes, each fitted on the traces outside the fold that it scores."""
     scored: dict[int, float] = {}
     for fold in folds:
         held_back = set(fold)
@@ -68,7 +71,7 @@ def fitted_there(
 def brought_there(
     made: Experiment, cells: Sequence[CellStages], name: str, items: Sequence[Labelled]
 ) -> list[list[float]]:
-    """Scores of the same traces by the probes of the source, by seed."""
+    """Scores of the same traces from the source's probes, by seed."""
     by_seed: dict[int, dict[str, float]] = {}
     for cell in cells:
         for row in bank.read_scores(made.run.output(cell.scores[None])):
@@ -79,15 +82,15 @@ def brought_there(
 
 
 def labelled(made: Experiment, cell: CellStages) -> list[Labelled]:
-    """The traces of a cell of whose answer it is known whether it is right."""
+    """The traces in a cell whose answer is known to be right or wrong."""
     files: dict[Any, Path] = {(s, s.outputs[0]): made.run.output(s) for s in cell.inputs()}
     traces = cell.split(Work(made.run.folder, files)).labelled()
     return [item for item in traces if item.correct is not None]
 
 
 def body(made: Experiment) -> Iterator[list[str]]:
-    """Each backbone's AUROC on each target, with the probes of the source and with those fitted
-    there.
+    """Yield each backbone's AUROC on each target, with the source's probes and with those fitted on
+    the target.
     """
     config = made.config
     settings = Settings(
@@ -117,7 +120,7 @@ def body(made: Experiment) -> Iterator[list[str]]:
 @click.option("--run", type=click.Path(exists=True, path_type=Path), required=True)
 @data_option
 def main(config: Path, run: Path, data: Path) -> None:
-    """Prints the table."""
+    """Print the table."""
     made = Experiment(read_config(config), run, data)
     table(f"backbone | target | right | {' | '.join(PROBES)}", body(made))
 

@@ -1,10 +1,10 @@
-"""How early a trace shows whether its answer will be right.
+"""Shows how early in a trace one can tell whether its answer will be right.
 
     python experiments/prefix_table.py --data FOLDER [--size N] [--only NAME]
 
-The AUROC of Constraint-Rule after each tenth of a trace's reasoning, the answer unread, as
-`symbouq audit --follow` prints it, and of the whole trace with its answer; N traces of a set, drawn
-at random. Traces and labels are those of `transfer_table.py`.
+The table shows the AUROC of Constraint-Rule after each tenth of a trace's reasoning, before the
+answer is read, as printed by `symbouq audit --follow`, and for the whole trace with its answer.
+From each set, N traces are drawn at random. Traces and labels are those of `transfer_table.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TENTHS = range(1, 11)
 
 
 def so_far(claims: list[dict[str, Any]]) -> float:
-    """Constraint-Rule of claims whose conclusion is yet to come."""
+    """Constraint-Rule for claims whose conclusion has not been read yet."""
     unread = {"relations": [], "verdict": "unknown", "repair_cost": 0}
     told = [*claims, unread]
     return constraint_rule(
@@ -38,7 +38,7 @@ def so_far(claims: list[dict[str, Any]]) -> float:
 
 
 def row_of(name: str, data: Path, size: int) -> Iterator[str]:
-    """The cells of a set."""
+    """The cells for one set."""
     given = [*real.SETS[name](data)]
     auditor = real.readers()[0].auditor
     scores: list[list[float]] = []
@@ -63,7 +63,7 @@ def row_of(name: str, data: Path, size: int) -> Iterator[str]:
 @click.option("--size", default=300, help="Traces of a set.")
 @click.option("--only", type=click.Choice(list(real.SETS)), multiple=True, help="Sets of traces.")
 def main(data: Path, size: int, only: tuple[str, ...]) -> None:
-    """Prints the table as Markdown."""
+    """Print the table as Markdown."""
     columns = " | ".join(f"{tenth}/10" for tenth in TENTHS)
     names = only or [name for name in real.SETS if name != "2D consistency"]
     table(

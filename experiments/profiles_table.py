@@ -52,7 +52,7 @@ Row = dict[str, Any]
 
 
 def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
-    """A scene's sentences and its question, read with a profile; no claims."""
+    """Parse a scene's sentences and its question with a profile, without claims."""
     trace = Trace(
         id=row["id"],
         dataset=row["dataset"],
@@ -64,7 +64,7 @@ def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
 
 
 class Numbers(dict[str, int]):
-    """Numbers names in order of appearance."""
+    """Numbers names in their order of appearance."""
 
     def __missing__(self, name: str) -> int:
         self[name] = len(self)
@@ -78,8 +78,8 @@ _POINTS = re.compile(r"(\w+) (?:is to the (north|south)?(east|west)? of|overlaps
 
 
 def can_all_hold(sentences: Iterable[str]) -> bool:
-    """Whether statements about points can hold together, by plain Python: whether things that are
-    pushed along each axis, until all statements hold, come to rest.
+    """Whether statements about points can hold together, in plain Python: things are pushed along
+    each axis until all statements hold, and the statements are possible if the things come to rest.
     """
     found = [_POINTS.fullmatch(sentence) for sentence in sentences]
     stated = []
@@ -91,7 +91,7 @@ def can_all_hold(sentences: Iterable[str]) -> bool:
 
 
 def _ordered(stated: Sequence[tuple[str, int, str]]) -> bool:
-    """Whether signs of differences on one axis have no circle."""
+    """Whether the signs of differences on one axis form no cycle."""
     place: defaultdict[str, int] = defaultdict(int)
     for _ in range(len(stated) + 2):
         before = dict(place)
@@ -106,7 +106,7 @@ def _ordered(stated: Sequence[tuple[str, int, str]]) -> bool:
 
 
 def is_minimal_clash(sentences: Sequence[str]) -> bool:
-    """Whether statements cannot all hold, but can without any one of them."""
+    """Whether statements cannot all hold, but can if any one of them is left out."""
     return not can_all_hold(sentences) and all(
         can_all_hold([*sentences[:n], *sentences[n + 1 :]]) for n in range(len(sentences))
     )
@@ -114,7 +114,9 @@ def is_minimal_clash(sentences: Sequence[str]) -> bool:
 
 @dataclass
 class Consistency:
-    """Counts over scenes: all, with the gold verdict, infeasible, clash minimal."""
+    """Counts over scenes: all scenes, those with the gold verdict, infeasible ones, and those with
+    a minimal clash.
+    """
 
     rows: int = 0
     right: int = 0
@@ -140,7 +142,7 @@ def consistency(data: Path) -> Consistency:
 
 
 def consistency_section(data: Path) -> None:
-    """The scenes of consistency2d."""
+    """Print the results for consistency2d."""
     counts = consistency(data)
     right = counted(counts.right, counts.rows)
     minimal = counted(counts.minimal, counts.infeasible)
@@ -154,7 +156,9 @@ def consistency_section(data: Path) -> None:
 
 
 def positions(data: Path) -> tuple[int, int]:
-    """Task 17: questions, and those answered as gold (yes where entailed, else no)."""
+    """For task 17, count the questions and those answered as in gold (yes if entailed, otherwise
+    no).
+    """
     auditor = TraceAuditor("babi")
     asked = right = 0
     for row in rows(data / "babi" / "babi17_test.jsonl.gz"):
@@ -174,13 +178,14 @@ _ROUTE = re.compile(r"How do you go from the (\w+) to the (\w+)\?")
 
 @dataclass
 class Paths:
-    """Counts over task 19's questions.
+    """Counts over the questions of task 19.
 
     Attributes:
-        rows: Questions.
-        direction: The net direction of the gold path is entailed of its ends.
+        rows: Number of questions.
+        direction: The net direction of the gold path is entailed for its ends.
         arrives: The gold path, walked in unit steps, is entailed to end at the goal.
-        only: Of all paths of its length, it alone leads from room to room by one sentence a step.
+        only: It is the only path of its length whose every step from room to room follows from one
+            sentence.
     """
 
     rows: int = 0
@@ -190,7 +195,7 @@ class Paths:
 
 
 def paths(data: Path) -> Paths:
-    """Task 19 under unit-grid, as far as a path is something entailed."""
+    """Measure task 19 under unit-grid, as far as a path can be entailed."""
     ontology = LIBRARY.ontology("unit-grid")
     auditor = TraceAuditor("unit-grid")
     counts = Paths()
@@ -220,7 +225,7 @@ def paths(data: Path) -> Paths:
 
 
 def _net(ontology: Ontology, moves: Sequence[str]) -> str:
-    """The direction that some moves make together, opposite ones cancelled."""
+    """The net direction of the given moves. Opposite moves cancel out."""
     right = moves.count("e") - moves.count("w")
     up = moves.count("n") - moves.count("s")
     across = "right" if right > 0 else "left" if right < 0 else ""
@@ -237,7 +242,9 @@ def _walks(
     goal: int,
     length: int,
 ) -> list[tuple[str, ...]]:
-    """The paths of a length from start to goal whose every step one sentence entails."""
+    """The paths of the given length from start to goal in which each step is entailed by one
+    sentence.
+    """
     steps: dict[tuple[int, str], set[int]] = defaultdict(set)
     for sentence in sentences:
         ((u, _, v),) = sentence[1]
@@ -258,7 +265,7 @@ def _walks(
 
 
 def babi_section(data: Path) -> None:
-    """Both tasks of bAbI."""
+    """Print the results for both bAbI tasks."""
     asked, right = positions(data)
     table("task 17 | answered as gold", [(asked, counted(right, asked))])
     print()
@@ -279,7 +286,7 @@ FIND_RELATION = (
     "sparp/sparp_ps1_published_test.jsonl.gz",
     "sparp/sparp_ps1_published_graph.jsonl.gz",
 )
-"""The files whose rows bring the stated relations."""
+"""The files whose rows contain the stated relations."""
 
 _SPARP_LABELS = {
     "outside": "dc",
@@ -295,13 +302,13 @@ _SPARP_LABELS = {
 
 
 def relation_of(label: str) -> str:
-    """The relation that a label of SpaRTUN or SpaRP names."""
+    """The relation that a label in SpaRTUN or SpaRP names."""
     return _SPARP_LABELS.get(label, label)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A "find the relation" question: what is certain and what gold says."""
+    """A "find the relation" question, with what is certain and what gold says."""
 
     row: Row
     certain: frozenset[str]
@@ -309,12 +316,12 @@ class Found:
 
     @property
     def exact(self) -> bool:
-        """Whether gold has what is certain, no more and no less."""
+        """Whether gold contains exactly what is certain."""
         return self.certain == self.gold
 
 
 def found_relations(path: Path) -> Iterator[Found]:
-    """What is certain of each asked pair, from the stated relations."""
+    """Yield what is certain about each pair asked about, from the stated relations."""
     ontology = LIBRARY.ontology("spartun")
     for row in rows(path):
         meta = row["meta"]
@@ -330,10 +337,10 @@ def found_relations(path: Path) -> Iterator[Found]:
 
 
 def unsound_reason(found: Found) -> str | None:
-    """Why gold goes beyond RCC-8 in a row; None if it is not for a chain of tpp.
+    """Why gold goes beyond RCC-8 in a row; None unless a chain of tpp is the reason.
 
-    Gold must differ from what is certain by one relation, ntpp or its inverse, which RCC-8
-    leaves open beside the tangential one, where tpp alone leads from one thing to the other.
+    Gold must exceed what is certain by one relation, ntpp or its inverse; RCC-8 leaves open whether
+    this or the tangential relation holds. The two things must be linked by a chain of only tpp.
     """
     if not found.certain <= found.gold or len(found.gold - found.certain) != 1:
         return None
@@ -360,7 +367,7 @@ def unsound_reason(found: Found) -> str | None:
 
 
 def _chain(links: set[tuple[str, str]], start: str, end: str) -> list[str] | None:
-    """A shortest chain of links, as the things on it."""
+    """The things on a shortest chain of links; None if there is none."""
     chains, seen = [[start]], {start}
     for chain in chains:
         if chain[-1] == end:
@@ -373,13 +380,13 @@ def _chain(links: set[tuple[str, str]], start: str, end: str) -> list[str] | Non
 
 
 def unsound_rows() -> set[tuple[str, str]]:
-    """The listed rows: file and id."""
+    """The listed rows, as file and id."""
     lines = UNSOUND_ROWS.read_text(encoding="utf-8").splitlines()
     return {(row["file"], row["id"]) for row in map(json.loads, lines)}
 
 
 def list_unsound(data: Path) -> None:
-    """Writes the rows whose gold rests on the unsound rule to `unsound_rows.jsonl`."""
+    """Write the rows whose gold rests on the unsound rule to `unsound_rows.jsonl`."""
     lines = []
     for file in FIND_RELATION:
         for found in found_relations(data / file):
@@ -390,7 +397,7 @@ def list_unsound(data: Path) -> None:
 
 
 def spartun_section(data: Path) -> None:
-    """SpaRTUN and SpaRP."""
+    """Print the results for SpaRTUN and SpaRP."""
     listed = unsound_rows()
     body = []
     for file in FIND_RELATION:
@@ -439,7 +446,7 @@ _ASKED = re.compile(r"What is the relation between (.+) and (.+)\?")
 
 
 def _attributes(description: re.Match[str]) -> dict[str, object]:
-    """The attributes that a description asks for."""
+    """The attributes that a description requires."""
     wanted: dict[str, object] = {
         key: description[key] for key in ("size", "color") if description[key]
     }
@@ -451,10 +458,10 @@ def _attributes(description: re.Match[str]) -> dict[str, object]:
 
 
 class Blocks:
-    """A SpartQA scene as relations, and who is meant by a description in it.
+    """A SpartQA scene as relations, and the objects that a description in it refers to.
 
-    What the text states is taken from the row's objects (each lies in its block, at an edge
-    as a tangential part) and its relations, all of which are stated (see `unstated`).
+    What the text states is taken from the row's objects (each lies in its block; at an edge, as a
+    tangential part) and from the row's relations, all of which are stated (see `unstated`).
     """
 
     def __init__(self, meta: Row) -> None:
@@ -470,7 +477,7 @@ class Blocks:
         self._certain: dict[tuple[int, int], frozenset[str]] = {}
 
     def certain(self, pairs: Iterable[tuple[Row, Row]]) -> list[frozenset[str]]:
-        """The labels that each pair of objects has in every world of the scene.
+        """The labels that apply to each pair of objects in every world of the scene.
 
         Raises:
             ValueError: If the scene contradicts itself.
@@ -487,7 +494,7 @@ class Blocks:
         return [self._certain[pair] for pair in asked]
 
     def meant(self, description: str) -> list[Row]:
-        """The objects that a description fits, a clause where it certainly holds.
+        """The objects that a description fits. A clause fits if it certainly holds.
 
         Raises:
             ValueError: If the description has another form.
@@ -535,8 +542,8 @@ _BLOCK_NAME = re.compile(r"(?:block )?([A-C])", re.IGNORECASE)
 
 
 def unstated(meta: Row) -> int:
-    """How many of a row's relations its text does not state, either way round: no triplet
-    read from the text has such a relation between phrases that may mean the two things.
+    """Count the row's relations that its text states in neither direction. A relation is stated if
+    a triplet read from the text has it between phrases that may refer to the two things.
     """
     objects = {thing["id"]: thing for thing in meta["objects"]}
     said = [
@@ -576,13 +583,14 @@ class BlockQuestions:
     """Counts over SpartQA's "find the relation" questions.
 
     Attributes:
-        rows: Questions.
-        relations: The relations taken from the rows.
-        unstated: Of these, such as the texts do not state.
-        resolved: Both descriptions are read and each means one object.
-        exact: Of these, what is certain is the gold set (don't-know: nothing).
-        missing: Of these, something certain is not in gold.
-        beyond: Of these, gold has something that is not certain.
+        rows: Number of questions.
+        relations: Number of relations taken from the rows.
+        unstated: How many of these the texts do not state.
+        resolved: Questions in which both descriptions are read and refer to one object each.
+        exact: How many of the resolved have exactly the gold set as certain (for don't-know:
+            nothing).
+        missing: How many of the resolved have something certain that is not in gold.
+        beyond: How many of the resolved have something in gold that is not certain.
         unresolved: Ids of the other questions.
     """
 
@@ -624,7 +632,7 @@ def block_questions(path: Path) -> BlockQuestions:
 
 
 def spartqa_section(data: Path) -> None:
-    """SpartQA-Auto."""
+    """Print the results for SpartQA-Auto."""
     found = {file: block_questions(data / file) for file in SPARTQA}
     table(
         "file | questions | relations, not stated | both descriptions mean one object"
@@ -653,14 +661,14 @@ QSR = {
     "rcc8": ("rcc8", "rcc8", "rcc8"),
     "cdc": ("cdc", "cardinal", "cardinal_direction_single_tile"),
 }
-"""Calculus to profile, family and the name of its gold table."""
+"""For each calculus: its profile, its family and the name of its gold table."""
 
 QSR_FILES = ("rcc8", "cdc", "rcc8_thinking", "cdc_thinking")
 
 
 @cache
 def compositions(calculus: str) -> dict[tuple[str, str], frozenset[str]]:
-    """The composition table that a profile derives; labels in upper case."""
+    """The composition table that a profile implies, with labels in upper case."""
     profile, family, _ = QSR[calculus]
     derived = composition_table(LIBRARY.ontology(profile), family)
     return {
@@ -670,7 +678,7 @@ def compositions(calculus: str) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def gold_compositions(data: Path, calculus: str) -> dict[tuple[str, str], frozenset[str]]:
-    """The gold composition table; labels in upper case."""
+    """The gold composition table, with labels in upper case."""
     text = (data / "qsr_composition" / "gold_tables.json").read_text(encoding="utf-8")
     cells: dict[str, list[str]] = json.loads(text)[QSR[calculus][2]]
     found = {}
@@ -681,14 +689,16 @@ def gold_compositions(data: Path, calculus: str) -> dict[tuple[str, str], frozen
 
 
 def delivered_text(row: Row) -> str:
-    """The message that a model delivered; `response` is its thinking where both are given."""
+    """The message that a model delivered. If there is a final message, `response` is only the
+    model's thinking.
+    """
     text: str = row["meta"].get("final_message", row["response"])
     return text
 
 
 @dataclass(frozen=True)
 class Delivered:
-    """A response's delivered set beside what is entailed to be possible."""
+    """A response's delivered set, and the labels that are actually possible."""
 
     row: Row
     delivered: frozenset[str] | None
@@ -701,7 +711,7 @@ class Delivered:
 
     @property
     def jaccard(self) -> float:
-        """Overlap of the delivered set with gold, from 0 to 1."""
+        """Overlap of the delivered set with the gold set, from 0 to 1."""
         if self.delivered is None:
             return 0.0
         return len(self.delivered & self.gold) / len(self.delivered | self.gold)
@@ -712,7 +722,7 @@ def _upper(labels: Iterable[str]) -> frozenset[str]:
 
 
 def deliveries(path: Path) -> Iterator[Delivered]:
-    """Each response's delivered set, labels in upper case."""
+    """Yield each response's delivered set, with labels in upper case."""
     for row in rows(path):
         meta = row["meta"]
         found = Delivery(calculus_of(row)).read(delivered_text(row))
@@ -721,7 +731,7 @@ def deliveries(path: Path) -> Iterator[Delivered]:
 
 
 def _summed(found: Sequence[Delivered]) -> tuple[object, ...]:
-    """The cells of a row of the table."""
+    """The cells for one row of the table."""
     read = [d for d in found if d.delivered is not None]
     exact = sum(d.delivered == d.gold for d in read)
     heuristic = sum(d.delivered == _upper(d.row["meta"]["heuristic_final_answer"]) for d in found)
@@ -736,7 +746,7 @@ def _summed(found: Sequence[Delivered]) -> tuple[object, ...]:
 
 
 def qsr_section(data: Path) -> None:
-    """Compositions in both calculi."""
+    """Print the results for compositions in both calculi."""
     cells = []
     for calculus, (profile, _, _) in QSR.items():
         gold, derived = gold_compositions(data, calculus), compositions(calculus)
@@ -766,8 +776,8 @@ def qsr_section(data: Path) -> None:
 
 
 def sample(data: Path, size: int, seed: int = 2026) -> Iterator[str]:
-    """Delivered sets with the ends of their responses, to be judged by eye: drawn from all
-    responses of the half on which the reader was not developed.
+    """Yield delivered sets with the ends of their responses, to be judged by eye. They are drawn
+    from all responses in the half on which the reader was not developed.
     """
     found = [
         delivery
@@ -796,7 +806,7 @@ SECTIONS: dict[str, Callable[[Path], None]] = {
 @click.option("--list-unsound", "listing", is_flag=True, help="Write unsound_rows.jsonl.")
 @click.option("--sample", "size", type=int, metavar="N", help="Delivered sets to check by eye.")
 def main(data: Path, section: tuple[str, ...], listing: bool, size: int | None) -> None:
-    """Prints the tables as Markdown."""
+    """Print the tables as Markdown."""
     if listing:
         list_unsound(data)
         return

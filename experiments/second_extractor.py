@@ -1,7 +1,7 @@
-"""A second reading of delivered answers, to check labels by.
+"""A second method of reading delivered answers, to check labels.
 
-It shares nothing with the package's matcher (`symbouq.auditing.answers`): it looks for the words of
-labels behind the last "answer", else in the last sentence, and knows no grammar.
+It shares no code with the package's matcher (`symbouq.auditing.answers`). It looks for the words of
+labels after the last "answer", otherwise in the last sentence, and knows no grammar.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _ANSWER = re.compile(
 )
 _PREMISE = re.compile(r"\w+\s*\((?:x\s*,\s*y|y\s*,\s*z)\)|\b[Nn]o other relations?\b[^.\n]*")
 _LIST = re.compile(r":[^\n]*(?:\n+ *[-\u2022\d][^\n]*)+$|:(?:\n+ *[A-Z]{1,2}\b[^\n]*)+$")
-"""A list that ends a response."""
+"""Matches a list that ends a response."""
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _SIGNS = {
     "above": (0, 1), "top": (0, 1), "upper": (0, 1), "up": (0, 1), "north": (0, 1),
@@ -27,7 +27,7 @@ _GRID = {
     (-1, 1): "upper-left", (1, -1): "lower-right", (-1, -1): "lower-left",
 }  # fmt: skip
 GRID = (*_GRID.values(), "overlap")
-"""The labels of StepGame."""
+"""The labels used in StepGame."""
 _TILES = {
     "north": "N", "northeast": "NE", "east": "E", "southeast": "SE", "south": "S",
     "southwest": "SW", "west": "W", "northwest": "NW", "bounding box": "B",
@@ -42,11 +42,11 @@ _ANY_CASE = {*_OTHER_WORDS, *_GRID.values(), "overlap"}
 
 
 def extracted(response: str, space: Sequence[str]) -> frozenset[str]:
-    """The labels of an answer space that a response delivers; empty where it has none.
+    """Extract the labels of an answer space that a response delivers; empty if there are none.
 
     Args:
         response: The response.
-        space: The labels.
+        space: The labels of the answer space.
     """
     text = re.sub(r"[*_`$#{}\\]|\btext\b", " ", response.replace("\\boxed", " answer "))
     text = _PREMISE.sub(" ", text).rstrip()
@@ -59,7 +59,7 @@ def extracted(response: str, space: Sequence[str]) -> frozenset[str]:
 
 
 def _labels(text: str, space: Sequence[str]) -> frozenset[str]:
-    """The labels in a part of a response."""
+    """The labels in part of a response."""
     if "upper-left" in space:
         return _direction(text)
     named = text
@@ -74,14 +74,14 @@ def _labels(text: str, space: Sequence[str]) -> frozenset[str]:
             re.IGNORECASE if label in _ANY_CASE else 0,
         )
     }
-    if {"Yes", "No"} <= {*space}:  # "No, ... yes" is no
+    if {"Yes", "No"} <= {*space}:  # "No, ... yes" means no
         first = re.search(rf"\byes\b|\bno\b|{_OPEN}", named, re.IGNORECASE)
         found = {x for x in found if first and re.match(_OTHER_WORDS[x], first[0], re.IGNORECASE)}
     return frozenset(found)
 
 
 def _direction(text: str) -> frozenset[str]:
-    """The label of a grid that the direction words of a text say together."""
+    """The grid label that a text's direction words express together."""
     lower = text.lower()
     if re.search(_OPEN, lower):
         return frozenset()

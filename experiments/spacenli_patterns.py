@@ -1,25 +1,26 @@
-"""How well SpaceNLI is answered on patterns whose words are known, and on those whose are not.
+"""Measures how well SpaceNLI is answered, on patterns whose words are known and on others.
 
-`python experiments/spacenli_patterns.py --data FOLDER` makes a table of each half of them: a
-pattern (`meta.pattern`) is in half 0 if the first byte of the SHA-256 of its id is
-even, else in half 1. Words and rules were made with the validation rows of half 0 alone; half
-1 was then measured once, at commit d3685c4, before any of its rows was looked at:
+`python experiments/spacenli_patterns.py --data FOLDER` makes a table for each half of the patterns.
+A pattern (`meta.pattern`) is in half 0 if the first byte of its id's SHA-256 is even, otherwise in
+half 1. Words and rules were made with only the validation rows of half 0. Half 1 was then measured
+once, at commit d3685c4, before any of its rows was looked at:
 
     validation, 175 rows of 79 patterns: 81.1 % right, 13.7 % wrong, 5.1 % unread
     test, 1,160 rows of the same patterns: 80.8 % right, 13.8 % wrong, 5.4 % unread
 
-With the lexicon of that commit, and that what is open only for want of words is unread:
+With the lexicon of that commit, and if answers that are open only for lack of words count as
+unread:
 
     validation: 76.6 % right, 7.4 % wrong, 16.0 % unread
     test: 75.5 % right, 7.8 % wrong, 16.7 % unread
 
-That rule was made after rows of half 1 had been looked at; no word was. What was called
-entailed or contradicted was so in each of them.
+This rule was added after rows of half 1 had been looked at, but no words were. All answers entailed
+or contradicted in one table are so in the other.
 
-With `--leave-out pattern`, each pattern is answered with a lexicon that lacks what its rows
-alone have any use for: facts about verbs and ways, phrases of relations; not rules, grammar or
-function words. With `--leave-out number`, it lacks what they and those of the pattern's
-variants have (104, 104a, 104d*).
+With `--leave-out pattern`, each pattern is answered with a lexicon that lacks everything used only
+by its own rows: facts about verbs and ways, and phrases for relations, but not rules, grammar or
+function words. With `--leave-out number`, the lexicon lacks what only they and the pattern's
+variants (104, 104a, 104d*) use.
 """
 
 from __future__ import annotations
@@ -44,21 +45,21 @@ from symbouq.records import Instance
 
 Row = dict[str, Any]
 Fact = tuple[str, ...]
-"""A predicate, or `phrase`, and its arguments."""
+"""A predicate (or `phrase`), and its arguments."""
 
 
 def half(row: Row) -> str:
-    """The half that a problem's pattern is in, 0 or 1."""
+    """The half, 0 or 1, that contains a problem's pattern."""
     return f"half {hashlib.sha256(pattern(row).encode()).digest()[0] % 2}"
 
 
 def pattern(row: Row) -> str:
-    """The pattern that a problem was made from."""
+    """The pattern from which a problem was made."""
     return str(row["meta"]["pattern"])
 
 
 def number(row: Row) -> str:
-    """The number that its pattern begins with, which variants share."""
+    """The number with which a problem's pattern begins. Variants share it."""
     return re.split(r"\D", pattern(row))[0]
 
 
@@ -73,7 +74,7 @@ class Tally:
         self._called: Counter[tuple[str, bool]] = Counter()
 
     def add(self, auditor: TraceAuditor, row: Row, group: str) -> None:
-        """Answers a problem and counts how."""
+        """Answer a problem and count the outcome."""
         found = answer(auditor, Instance.model_validate(row))
         given = found.answer[0] if found.status == "answered" else ""
         right = given == row["answer"]
@@ -82,7 +83,7 @@ class Tally:
         self._called[given, right] += 1
 
     def print(self, name: str) -> None:
-        """Prints the shares of right, wrong and unread answers, and how often a label is."""
+        """Print the shares of right, wrong and unread answers, and how often each label is right."""
         for group, counts in sorted(self._outcomes.items()):
             shares = ", ".join(
                 f"{key} {share(n, counts.total())}" for key, n in counts.most_common()
@@ -93,11 +94,11 @@ class Tally:
             print(f"{name}, called {label}: {right} of {right + wrong} right")
 
 
-# Lexicons that lack what one pattern alone has use for ---------------------------------------
+# Lexicons without what only one pattern uses ------------------------------------------------
 
 
 class Lacking(OntologyLibrary):
-    """The built-in ontology without some facts about words of events."""
+    """The built-in ontology without the given facts about words for events."""
 
     def __init__(self, missing: Iterable[Fact]) -> None:
         super().__init__()
@@ -105,7 +106,7 @@ class Lacking(OntologyLibrary):
         self._rest: dict[str, Ontology] = {}
 
     def ontology(self, profile: str | None = None) -> Ontology:
-        """The tables of a profile without them."""
+        """The tables of a profile without the missing facts."""
         whole = super().ontology(profile)
         if whole.profile in self._rest:
             return self._rest[whole.profile]
@@ -123,14 +124,14 @@ class Lacking(OntologyLibrary):
 
 
 def facts(ontology: Ontology) -> Iterator[Fact]:
-    """What is said of verbs, ways and relations, one by one."""
+    """Yield everything that the lexicon says about verbs, ways and relations, one by one."""
     for (name, _), said in ontology.events.items():
         yield from ((name, *row) for row in said)
     yield from (("phrase", relation, text) for text, relation in ontology.lexicon.phrase.items())
 
 
 def words(reader: EventReader, row: Row) -> set[str]:
-    """The verbs, ways and relations of a problem, and their texts."""
+    """The verbs, ways and relations in a problem, and their texts."""
     found: set[str] = set()
     ontology = reader.ontology
     for sentence in (*row["scene"], row["question"]):
@@ -150,8 +151,8 @@ def words(reader: EventReader, row: Row) -> set[str]:
 
 
 def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
-    """Whether a problem with some words has use for a fact: it has the word that the fact is
-    about, or the text that it gives, and what relations it names.
+    """Whether a problem with the given words uses a fact. It does if it has the word that the fact
+    is about, or the text that the fact supplies, and any relations that the fact names.
     """
     name, about, *rest = fact
     if name in ("way", "compared", "times", "phrase"):
@@ -162,7 +163,7 @@ def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
 def left_out(
     reader: EventReader, problems: Iterable[Row], family: Callable[[Row], str]
 ) -> dict[str, set[Fact]]:
-    """The facts that each family of problems alone has use for."""
+    """The facts used only by each family of problems."""
     vocabulary: dict[str, list[set[str]]] = {}
     for row in problems:
         vocabulary.setdefault(family(row), []).append(words(reader, row))
@@ -182,7 +183,7 @@ def left_out(
 @data_option
 @click.option("--leave-out", type=click.Choice(list(FAMILIES)), help="Whose words are taken out.")
 def main(data: Path, leave_out: str | None) -> None:
-    """Prints the tables of both files."""
+    """Print the tables for both files."""
     files = ("validation", "test")
     problems = {n: list(rows(data / f"spacenli/spacenli_{n}.jsonl.gz")) for n in files}
     auditor = TraceAuditor()

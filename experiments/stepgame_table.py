@@ -1,11 +1,11 @@
-"""What the audit says about the real StepGame traces: the README's table.
+"""What the audit says about real StepGame traces: the table in the README.
 
     python experiments/stepgame_table.py --data FOLDER [--halves]
 
-One row per trace file and profile: how many claims are parsed, the verdicts of the parsed
-claims in both contexts, and how well Constraint-Rule and the conclusion's verdict in each
-context rank right answers before wrong ones (AUROC). The label of an answer is read by
-its words alone, not by the parser, and matched with the gold label.
+One row per trace file and profile: how many claims are parsed, the verdicts on these in both
+contexts, and how well Constraint-Rule and the verdict on the conclusion in each context rank right
+answers before wrong ones (AUROC). An answer's label is found by its words alone, without the
+parser, and compared with the gold label.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
 VERDICT_VALUES = {"entailed": 1.0, "contradicted": 0.0, "unknown": 0.5, "not-evaluable": 0.5}
-"""A conclusion's verdict as a score."""
+"""The score for each verdict on a conclusion."""
 
 
 def row(path: Path, profile: str) -> list[str]:
-    """One row of the table."""
+    """Make one row of the table."""
     auditor = TraceAuditor(profile)
     summary = Summary()
     labels: list[bool] = []
@@ -63,7 +63,7 @@ _RELATION_WORD = re.compile(
 
 
 def states_relation(text: str, scene: Sequence[str]) -> bool:
-    """Whether a sentence speaks of two things of the scene and has a word of direction."""
+    """Whether a sentence mentions two things of the scene and has a direction word."""
     names = set(re.findall(r"\b[A-Z]\b", " ".join(scene)))
     return len(names.intersection(re.findall(r"\b[A-Z]\b", text))) > 1 and bool(
         _RELATION_WORD.search(text)
@@ -76,8 +76,8 @@ def first_half(identity: str) -> bool:
 
 
 def halves(path: Path) -> Iterator[list[object]]:
-    """Per half of a file's traces: scenes feasible, AUROC of the grounded conclusion, and
-    the share of sentences read among those that state a relation.
+    """Yield, for each half of a file's traces: the feasible scenes, the AUROC of the grounded
+    conclusion, and the share of the sentences that state a relation that are read.
     """
     auditor = TraceAuditor()
     for name, wanted in (("first", True), ("second", False)):
@@ -106,7 +106,7 @@ def halves(path: Path) -> Iterator[list[object]]:
 @click.option("--all", "every", is_flag=True, help="Also the files without reasoning.")
 @click.option("--halves", "apart", is_flag=True, help="Both halves of the ids apart.")
 def main(data: Path, every: bool, apart: bool) -> None:
-    """Prints the table as Markdown."""
+    """Print the table as Markdown."""
     cot = sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz"))
     if apart:
         body = (cells for path in cot for cells in halves(path))

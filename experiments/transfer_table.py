@@ -1,29 +1,30 @@
-"""Reliability of real traces of large models, told from text alone.
+"""Reliability of real traces from large models, judged from text alone.
 
     python experiments/transfer_table.py --data FOLDER [--cache FILE] [--size N]
 
-Every trace is audited once. Each is predicted by models that were fitted on other questions
-*and* on other answering models (on other questions, where a set has one model): questions are in
-FOLDS folds, scenes whole, and a model with fewer than LEAST traces is only fitted on. Labels come
-from `second_extractor.py`, not from the matcher that several scores use.
+Every trace is audited once. It is predicted by a fit on other questions *and* other answering
+models (only on other questions, if a set has just one model). Questions are divided into FOLDS
+folds, keeping scenes together. A model with fewer than LEAST traces is used only for fitting.
+Labels come from `second_extractor.py`, not from the matcher that several scores use.
 
-Scores, and what they know:
+The scores, and what they use:
 
-- `length` (trace): the fewer words the better;
-- `consistency` (other answers): the share of the same model's other answers to the question that
-  are the same; over the traces that have others;
-- `solve` (scene, answer): 1 if the answer is what the scene settles, 0 if it is another, else 0.5;
-- `verdict` (scene, answer): the same by the grounded verdict of the conclusion;
-- `rule` (scene, trace): Constraint-Rule of the strict auditor;
-- `paper` (scene, trace, labels of other traces): the paper's composition of the scores that text
-  allows, by the strict auditor (`--answers relation`);
-- `dual`, `worlds` (scene, trace, answer, labels of other traces): the compositions of
-  `symbouq fit`.
+- `length` (trace): fewer words are better;
+- `consistency` (other answers): how many of the same model's other answers to the question agree;
+  only for traces with other answers;
+- `solve` (scene, answer): 1 if the scene settles the question with this answer, 0 if with another,
+  otherwise 0.5;
+- `verdict` (scene, answer): likewise, by the grounded verdict on the conclusion;
+- `rule` (scene, trace): Constraint-Rule by the strict auditor;
+- `paper` (scene, trace, labels of other traces): the paper's composition of the scores available
+  from text, by the strict auditor (`--answers relation`);
+- `dual`, `worlds` (scene, trace, answer, labels of other traces): the compositions of `symbouq
+  fit`.
 
-The first table has the questions that the scene does not settle, by the auditor's own solving;
-there `solve` has nothing to say. Intervals and p-values resample scenes, with all their traces;
-those of fitted scores also resample what they were fitted on, REFITS times. p-values are Holm's,
-over the rows of a table.
+The first table covers the questions that, according to the auditor's own solver, the scene does not
+settle; for these, `solve` says nothing. Intervals and p-values come from resampling scenes, with
+all their traces. For fitted scores, the data used for fitting are also resampled, REFITS times.
+p-values are adjusted by Holm's method over the rows of a table.
 """
 
 from __future__ import annotations
@@ -60,26 +61,26 @@ REFITS = 3
 UNFITTED = ("length", "consistency", "solve", "verdict", "rule")
 METHODS = (*UNFITTED, *COMPOSITIONS)
 _BY_HAND = Path(__file__).with_name("answers_by_hand.jsonl")
-"""The labels that 200 responses deliver, read one by one by a language model that saw no right
-answer."""
+"""The labels that 200 responses deliver, read one by one by a language model that did not see the
+right answers."""
 _VERDICTS = {"entailed": 1.0, "contradicted": 0.0}
 
 
 class Known(NamedTuple):
-    """A trace that is audited and labelled.
+    """A trace that has been audited and labelled.
 
     Attributes:
-        id: Its id, with its file.
-        dataset: Its set.
+        id: Its file and id.
+        dataset: Name of its set.
         model: The answering model.
-        scene: A key of its scene.
-        question: A key of scene and question.
-        readings: As each composition sees it.
-        right: Whether its answer is right, by the second extractor.
-        matched: The same by the package's matcher.
-        said: The labels that it delivers, by the second extractor.
+        scene: Key of its scene.
+        question: Key of its scene and question.
+        readings: The trace as each composition sees it.
+        right: Whether its answer is right, according to the second extractor.
+        matched: Whether it is right, according to the package's matcher.
+        said: The labels that it delivers, according to the second extractor.
         settled: Whether the scene settles the question.
-        unfitted: The scores that need no fitting; None where there is none.
+        unfitted: The scores that need no fitting; None for a missing score.
     """
 
     id: str
@@ -104,7 +105,7 @@ def _of(*names: str) -> Callable[[Path], Iterator[Row]]:
 
 
 def stepgame(data: Path) -> Iterator[Row]:
-    """The StepGame traces with reasoning, which bring no answer space."""
+    """Yield the StepGame traces that contain reasoning, which have no answer space."""
     for path in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
         style = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
         for row in rows(path):
@@ -118,12 +119,12 @@ SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
     "directions": _of("qsr_composition/llm_traces_cdc", "qsr_composition/llm_traces_cdc_thinking"),
     "2D consistency": _of("consistency2d/llm_traces_consistency2d"),
 }
-"""Traces by the name of their set."""
+"""The sources of traces, by name of the set."""
 
 
 @cache
 def readers() -> tuple[Reader, Reader]:
-    """The readers of this process: the paper's, and the one of the other compositions."""
+    """The readers of this process: one for the paper's composition, one for the others."""
     return Reader("paper"), Reader("worlds")
 
 
@@ -131,8 +132,8 @@ class Scored(NamedTuple):
     """A trace as the scores see it.
 
     Attributes:
-        readings: As each composition sees it.
-        unfitted: The scores that need no fitting, but for `consistency`.
+        readings: The trace as each composition sees it.
+        unfitted: The scores that need no fitting, except `consistency`.
         settled: Whether the scene settles the question.
     """
 
@@ -142,12 +143,12 @@ class Scored(NamedTuple):
 
 
 def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
-    """A trace as the scores see it; None where it cannot be audited.
+    """Audit a trace and return it as the scores see it; None if it cannot be audited.
 
     Args:
         trace: The trace, without labels.
         said: The labels that it delivers.
-        words: How many words it has.
+        words: Number of words that it has.
     """
     paper, worlds = readers()
     try:
@@ -174,18 +175,18 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
 
 
 def unlabelled(row: Row) -> Trace:
-    """A trace without what says whether it is right: nothing that reads sees labels."""
+    """Return a trace without anything that says whether it is right, so that readers see no labels."""
     return Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
 
 
 def by_matcher(row: Row) -> frozenset[str]:
-    """The labels that a response delivers, by the package's matcher."""
+    """The labels that a response delivers, according to the package's matcher."""
     space = space_of(row["answer_space"], None, row["dataset"])
     return frozenset(delivered(row["response"], space, row["question"]) or ())
 
 
 def known(row: Row, name: str) -> Known | None:
-    """A trace that is audited and labelled; None where it cannot be audited."""
+    """Audit and label a trace; None if it cannot be audited."""
     said = extracted(row["response"], row["answer_space"])
     matched = by_matcher(row)
     found = scored(unlabelled(row), matched, len(row["response"].split()))
@@ -206,8 +207,8 @@ def known(row: Row, name: str) -> Known | None:
 
 
 def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
-    """The traces of a set, at most so many, drawn at random; with the agreement of each answer with
-    the others of its model.
+    """Read at most `size` traces of a set, drawn at random, and compute how well each answer agrees
+    with the same model's other answers.
     """
     given = [*SETS[name](data)]
     if len(given) > size:
@@ -226,7 +227,9 @@ def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
 
 
 def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], Any]], Any]:
-    """What makes a value by its key, or takes it from a file that keeps what was made."""
+    """Make a function that computes the value for a key, or takes it from the file in which earlier
+    values are kept.
+    """
     kept = pickle.loads(cache.read_bytes()) if cache and cache.exists() else {}
 
     def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
@@ -242,7 +245,7 @@ def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], An
 def sets_of(
     data: Path, cache: Path | None, jobs: int, size: int, only: Sequence[str]
 ) -> dict[str, list[Known]]:
-    """The traces of some sets, all unless some are named; those in the cache are not read again."""
+    """Read the traces of the sets in `only` (all, if empty). Those in the cache are not read again."""
     once = remembered(cache)
     return {
         name: once((name, readers()[1].ontology_hash), partial(read, name, data, jobs, size))
@@ -251,8 +254,8 @@ def sets_of(
 
 
 def against_hand(name: str, data: Path) -> tuple[int, int, int]:
-    """How many answers of a set were read one by one, and how many of these each extractor calls
-    right where that reading makes them wrong, or the other way round.
+    """Count the answers in a set that were read one by one and, for each extractor, those on which
+    it disagrees with that reading about whether they are right.
     """
     lines = _BY_HAND.read_text(encoding="utf-8").splitlines()
     hand = {row["id"]: row["delivered"] for row in map(json.loads, lines) if row["set"] == name}
@@ -268,13 +271,13 @@ def against_hand(name: str, data: Path) -> tuple[int, int, int]:
 
 
 def fold_of(scene: str, folds: int = FOLDS) -> int:
-    """The fold of a scene."""
+    """The fold to which a scene belongs."""
     return hashlib.sha256(f"transfer\n{scene}".encode()).digest()[0] % folds
 
 
 def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """The traces that are fitted on and those that are predicted, by number, for each fold of
-    scenes and each model.
+    """Yield the positions of the traces to fit on and of those to predict, for each fold of scenes
+    and each model.
     """
     models = np.array([trace.model for trace in traces])
     folds = np.array([fold_of(trace.scene) for trace in traces])
@@ -290,11 +293,11 @@ def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArra
 
 
 def predicted(traces: Sequence[Known], seed: int | None) -> dict[str, NDArray[np.float64]]:
-    """The reliability of each trace by composition, held out; NaN where a model has too few.
+    """Held-out reliability of each trace, by composition; NaN if its model has too few traces.
 
     Args:
         traces: Traces of one set.
-        seed: Resamples the scenes that models are fitted on; None takes them as they are.
+        seed: Seed for resampling the scenes used for fitting; None uses them as they are.
     """
     found = {name: np.full(len(traces), np.nan) for name in COMPOSITIONS}
     chance = np.random.default_rng(seed)
@@ -312,7 +315,7 @@ def predicted(traces: Sequence[Known], seed: int | None) -> dict[str, NDArray[np
 
 
 def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.intp]:
-    """The numbers of items whose clusters are drawn with replacement."""
+    """Positions of the items whose clusters are drawn with replacement."""
     members: defaultdict[str, list[int]] = defaultdict(list)
     for number, key in enumerate(keys):
         members[key].append(number)
@@ -322,11 +325,12 @@ def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.i
 
 
 Runs = Mapping[str, NDArray[np.float64]]
-"""Scores by method, `[runs, traces]`: as they are, and with what they were fitted on resampled."""
+"""Scores by method, `[runs, traces]`. The first run is as it is; for the others, the data used for
+fitting are resampled."""
 
 
 def runs(traces: Sequence[Known]) -> Runs:
-    """All scores of the traces of a set."""
+    """Compute all scores for the traces of a set."""
     seeds = [None, *range(REFITS)]
     fitted = [predicted(traces, seed) for seed in seeds]
     found = {name: np.stack([one[name] for one in fitted]) for name in COMPOSITIONS}
@@ -338,7 +342,9 @@ def runs(traces: Sequence[Known]) -> Runs:
 
 
 class Areas(NamedTuple):
-    """The AUROC of a score and its resamples, NaN where one class leaves it undefined."""
+    """AUROC of a score, and its values on resamples, NaN if undefined because there is only one
+    class.
+    """
 
     area: float
     drawn: NDArray[np.float64]
@@ -352,12 +358,12 @@ class Areas(NamedTuple):
 
 
 def areas(scores: NDArray[np.float64], labels: NDArray[np.float64], scenes: Sequence[str]) -> Areas:
-    """The AUROC of a score, with scenes resampled.
+    """Compute the AUROC of a score, also with resampled scenes.
 
     Args:
-        scores: One row for each run; the first is as it is, the others serve the resamples.
+        scores: One row per run; the first gives the AUROC, the others serve the resamples.
         labels: 1 right, 0 wrong.
-        scenes: The scene of each trace.
+        scenes: Scene of each trace.
     """
     there = ~np.isnan(scores[0])
     weights = cluster_weights(scenes) * there
@@ -374,7 +380,7 @@ def areas(scores: NDArray[np.float64], labels: NDArray[np.float64], scenes: Sequ
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """p-values adjusted by Holm's step-down method; NaN stays, and counts for nothing."""
+    """Adjust p-values by Holm's step-down method. NaN stays NaN and does not count as a test."""
     order = [n for n in np.argsort(values) if not np.isnan(values[n])]
     adjusted, least = [float("nan")] * len(values), 0.0
     for rank, n in enumerate(order):
@@ -384,7 +390,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def p_value(first: Areas, second: Areas) -> float:
-    """The p-value of no difference between two scores; NaN where no resample defines both."""
+    """p-value of no difference between two scores; NaN if no resample defines both."""
     differences = first.drawn - second.drawn
     differences = differences[~np.isnan(differences)]
     return two_sided(differences) if len(differences) else float("nan")
@@ -393,7 +399,7 @@ def p_value(first: Areas, second: Areas) -> float:
 def lines(
     found: Mapping[str, tuple[Sequence[Known], Runs]], chosen: Callable[[Known], bool]
 ) -> Iterator[list[object]]:
-    """The rows of a table: each set, and of it the traces that are chosen."""
+    """Yield the rows of a table: for each set, the results for the chosen traces."""
     made: list[tuple[list[object], dict[str, Areas]]] = []
     for name, (traces, scores) in found.items():
         some = np.array([chosen(trace) for trace in traces])
@@ -418,11 +424,11 @@ def lines(
 
 
 MOST = 2500
-"""Most traces of a set that are read, unless told otherwise."""
+"""Maximum number of traces read from a set, unless told otherwise."""
 
 
 def sets_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options of a command that takes the arguments of `sets_of`."""
+    """Add the options for the arguments of `sets_of` to a command."""
     for option in (
         click.option(
             "--only", type=click.Choice(list(SETS)), multiple=True, help="Sets of traces."
@@ -441,7 +447,7 @@ def sets_options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command()
 @sets_options
 def main(data: Path, cache: Path | None, jobs: int, size: int, only: tuple[str, ...]) -> None:
-    """Prints the tables as Markdown."""
+    """Print the tables as Markdown."""
     sets = sets_of(data, cache, jobs, size, only)
     once = remembered(cache)
     found: dict[str, tuple[Sequence[Known], Runs]] = {}

@@ -1,15 +1,14 @@
-"""How fast the audit is, beside a plain-Python and a z3 auditor, in one run.
+"""Measures the speed of the audit, next to a plain-Python and a z3 auditor, in one run.
 
     python experiments/benchmarks/audit_speed.py --data FOLDER [--section NAME ...]
 
-Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces
-in FOLDER/stepgame, each once), `described` (scenes that describe their things, by step),
-`logic` (relations in, verdicts out, against two opponents on the same traces, once with
-one claim in five wrong and once with none), `regions` (the same in RCC-8, against path
-consistency), `profiles` (the same traces under other profiles), `growth` (cost over
-entities and claims), `start` (start-up of the command), `call` (`symbouq.audit` of a
-scene that is known), `memory` (resident memory over 100,000 traces). The tables are
-Markdown.
+Sections: `end-to-end` (text in, JSONL out, over the distinct real chain-of-thought traces in
+FOLDER/stepgame, each once), `described` (scenes that describe their things, by step), `logic`
+(relations in, verdicts out, against two opponents on the same traces, once with one claim in five
+wrong and once with none), `regions` (likewise in RCC-8, against path consistency), `profiles` (the
+same traces under other profiles), `growth` (cost by number of entities and claims), `start`
+(start-up of the command), `call` (`symbouq.audit` on a scene already known), `memory` (resident
+memory over 100,000 traces). The tables are Markdown.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ SEED = 2026
 
 
 def real_traces(data: Path) -> list[dict[str, Any]]:
-    """The distinct chain-of-thought traces, file by file."""
+    """Read the distinct chain-of-thought traces, file by file."""
     seen: set[tuple[str, str]] = set()
     traces = []
     for file in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
@@ -73,8 +72,8 @@ def real_traces(data: Path) -> list[dict[str, Any]]:
 def drawn_traces(
     data: Path, count: int, wrong: float = 0.2
 ) -> list[tuple[list[Triple], list[Triple]]]:
-    """Relation traces over real scenes: six claims each, drawn from one layout of the
-    scene, a share of them replaced by a wrong direction.
+    """Draw relation traces over real scenes. Each has six claims taken from one layout of the
+    scene; a share `wrong` of them is replaced by a wrong direction.
     """
     rng = random.Random(SEED)
     auditor = TraceAuditor("nine-way")
@@ -98,7 +97,7 @@ def drawn_traces(
 
 
 def _layout(scene: Sequence[Triple]) -> dict[int, tuple[int, int]] | None:
-    """A layout of the scene's directions, None if there is none."""
+    """Find a layout for the scene's directions; None if there is none."""
     places = {thing: [0, 0] for u, _, v in scene for thing in (u, v)}
     for _ in range(len(places) + 1):
         changed = False
@@ -125,7 +124,7 @@ def _direction(a: tuple[int, int], b: tuple[int, int]) -> str:
 def ours(
     scene: Sequence[Triple], claims: Sequence[Triple], ontology: Ontology | None = None
 ) -> list[tuple[str, str, int | None]]:
-    """The package's logic alone; its memory of scenes does not help, each occurs once."""
+    """Run only the package's logic. Each scene occurs once, so its memory of scenes does not help."""
     premises = [(n, [z]) for n, z in enumerate(scene, start=1)]
     result = audit_relations(ontology or _ONTOLOGY, premises, [ClaimInput([z]) for z in claims])
     return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
@@ -152,7 +151,7 @@ def logic(data: Path) -> None:
         traces = drawn_traces(data, 1000, wrong)
         distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
         _compared(auditors, distinct[:200])
-        gc.freeze()  # as in the processes of the command
+        gc.freeze()  # as the command's processes do
         rest = distinct[200:]
         for name, run in auditors.items():
             part = rest if not name.startswith("z3") else rest[:200]
@@ -166,19 +165,21 @@ Auditor = Callable[[Sequence[Triple], Sequence[Triple]], list[tuple[str, str, "i
 
 
 def _compared(auditors: Mapping[str, Auditor], traces: Sequence[Any]) -> None:
-    """Makes sure that all auditors find the same."""
+    """Check that all auditors find the same."""
     found = [[run(scene, claims) for scene, claims in traces] for run in auditors.values()]
     assert all(each == found[0] for each in found)
 
 
 def _once(run: Auditor, traces: Sequence[Any]) -> float:
-    """Milliseconds a trace, each audited once: again, its scene would be known."""
+    """Milliseconds per trace. Each trace is audited only once, because its scene would then be
+    known.
+    """
     return timed(lambda: [run(*trace) for trace in traces]) / len(traces) * 1e3
 
 
 def regions(_data: Path) -> None:
-    """Circles: twelve in each scene, twenty of their relations, forty claims. Where one claim
-    contradicts what precedes it, nothing is judged after it.
+    """Measure scenes of twelve circles with twenty of their relations and forty claims. After a
+    claim that contradicts what precedes it, nothing is judged.
     """
     ontology = OntologyLibrary().ontology("rcc8")
     closed = PathConsistency(composition_table(ontology, "rcc8"))
@@ -235,8 +236,8 @@ def _circles(
 
 
 def profiles(data: Path) -> None:
-    """What a profile costs. The claims come from layouts of the strict reading: under
-    unit-grid many of these scenes contradict themselves, and their clash is to be found.
+    """Measure what a profile costs. The claims come from layouts in the strict reading. Under
+    unit-grid, many of these scenes contradict themselves, and the conflict must be found.
     """
     distinct = list({(tuple(s), tuple(c)): None for s, c in drawn_traces(data, 1000)})[200:]
     print(f"\n### Profiles: the logic alone over {len(distinct)} of the same traces\n")
@@ -269,17 +270,18 @@ def end_to_end(data: Path) -> None:
                 with (Path(folder) / "out.jsonl").open("wb") as out:
                     for n, outcome in enumerate(process([str(file)], job, processes)):
                         if n == 0:
-                            start = time.perf_counter()  # start-up apart
+                            start = time.perf_counter()  # without the start-up
                         assert outcome.output is not None, outcome.error
                         out.write(outcome.output + b"\n")
-                # By the first result every process has finished about a batch unseen.
+                # When the first result arrives, every process has finished about one batch
+                # uncounted.
                 before = BATCH * processes if processes > 1 else 1
                 rates.append((len(traces) - before) / (time.perf_counter() - start))
             print(f"| {processes} | {statistics.median(rates):.0f} | {len(rates)} |")
 
 
 def described(data: Path) -> None:
-    """Scenes that describe their things: SpaRTUN's test questions, reasoned about in the
+    """Measure scenes that describe their things: SpaRTUN's test questions, with reasoning in the
     profile's own words along the path that the source gives.
     """
     ontology = OntologyLibrary().ontology("spartun")
@@ -345,7 +347,7 @@ def growth(_data: Path) -> None:
 
 
 def _random_trace(things: int, claims: int, seed: int) -> tuple[list[Triple], list[Triple]]:
-    """A connected scene and claims, one in five wrong, from random places."""
+    """Make a connected scene and claims from random places. One claim in five is wrong."""
     rng = random.Random(SEED * 1000 + seed * 100 + things)
     places = {n: (rng.randrange(things), rng.randrange(things)) for n in range(things)}
     pairs = [(n, rng.randrange(n)) for n in range(1, things)]
@@ -398,7 +400,7 @@ def call(_data: Path) -> None:
 
 
 def memory(data: Path) -> None:
-    """Resident memory of one process over 100,000 traces with ever new names."""
+    """Measure the resident memory of one process over 100,000 traces, each with new names."""
     traces = real_traces(data)
     auditor = TraceAuditor()
     print("\n### Memory: MiB resident after so many traces, new names in each\n")
@@ -410,7 +412,7 @@ def memory(data: Path) -> None:
 
 
 def renamed(traces: Sequence[dict[str, Any]], count: int) -> Iterator[Trace]:
-    """Traces in turn, each with names of its own."""
+    """Repeat the traces in turn, each time with new names."""
     for n in range(count):
         trace = traces[n % len(traces)]
         text = json.dumps({key: trace[key] for key in ("scene", "question", "response")})
@@ -446,7 +448,7 @@ SECTIONS = {
 @data_option
 @click.option("--section", type=click.Choice(list(SECTIONS)), multiple=True)
 def main(data: Path, section: tuple[str, ...]) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, {platform.machine()}")
     for name in section or SECTIONS:
         SECTIONS[name](data)

@@ -1,12 +1,12 @@
-"""What one bad record costs the others.
+"""Measures what one bad record costs the others.
 
     python experiments/benchmarks/bad_record.py [--records N] [--timeout SECONDS]
 
-N records (500) of generated scenes and reasoning are audited alone, and with one bad record in
-their midst: a chain of regions with forty claims about pairs of them, many regions each within
-the next, 600 regions whose relations go everywhere, a sentence of 32,000 words, a response of
-20,000 sentences. Prints a Markdown table: the CPU seconds that the bad one takes, those that all
-others take, and those of the slowest of these.
+N records (500) of generated scenes and reasoning are audited alone, and then with one bad record
+among them: a chain of regions with forty claims about pairs of them, many regions each inside the
+next, 600 regions with relations between many of them, a sentence of 32,000 words, or a response of
+20,000 sentences. Prints a Markdown table of CPU seconds: for the bad record, for all others
+together, and for the slowest of these.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ RCC8 = ("dc", "ec", "po", "eq", "tpp", "ntpp", "tppi", "ntppi")
 
 
 def regions(things: int, scene: tuple[str, ...], claims: int, links: int = 1) -> dict[str, Any]:
-    """A chain of regions, each linked to the next ones, and claims about any two."""
+    """Make a chain of regions, each linked to the next few, and claims about any two of them."""
     chance = random.Random(7)
     return {
         "profile": "rcc8",
@@ -48,7 +48,7 @@ def regions(things: int, scene: tuple[str, ...], claims: int, links: int = 1) ->
 
 
 def bad_records() -> Iterator[tuple[str, dict[str, Any]]]:
-    """The bad records, with what they are."""
+    """Yield the bad records with descriptions."""
     yield "chain of 41 regions, 40 claims", regions(41, RCC8, 40)
     yield "31 regions within one another, 40 claims", regions(31, ("ntpp", "tpp"), 40)
     yield "600 regions, 40 claims", regions(600, ("po", "tpp"), 40, 3)
@@ -59,7 +59,7 @@ def bad_records() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def timed(records: list[dict[str, Any]], timeout: float) -> list[float]:
-    """Seconds that each record takes, one after the other in one process."""
+    """Measure the seconds for each record, in sequence and in one process."""
     job = Job(auditing, (None, None, "assumed"), Trace)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.jsonl"
@@ -77,7 +77,7 @@ def timed(records: list[dict[str, Any]], timeout: float) -> list[float]:
 @click.option("--records", default=500)
 @click.option("--timeout", default=10.0, metavar="SECONDS")
 def main(records: int, timeout: float) -> None:
-    """Measures what one bad record costs the others."""
+    """Measure what one bad record costs the others."""
     good = [
         {
             "id": f"good-{n}",
@@ -87,7 +87,7 @@ def main(records: int, timeout: float) -> None:
         }
         for n, problem in enumerate(problems("chains", records, seed=7))
     ]
-    timed(good[:5], timeout)  # what is loaded once
+    timed(good[:5], timeout)  # so that everything is loaded
     alone = timed(good, timeout)
     print("| the bad record | it takes, s | the others, s | slowest of them, s |")
     print("|---|---|---|---|")

@@ -1,15 +1,15 @@
-"""Which constructions of English are read, for which relations.
+"""Shows which English constructions are understood, for which relations.
 
     python experiments/benchmarks/constructions.py > docs/rules/constructions.md
 
-Each sentence is a construction of `constructions.toml` with a relation and words. Two claims about
-it are audited under the profile `everyday`: one that it entails and one that it contradicts. It is
-read where both verdicts are so, misread where a verdict is the opposite, and else left open. Of a
-sentence that denies the relation, the first claim has to be contradicted; of one that leaves it
-open, neither may be decided.
+Each sentence combines a construction from `constructions.toml` with a relation and words. Two
+claims about it are audited under the profile `everyday`: one that it entails and one that it
+contradicts. The sentence is read if both verdicts say so, misread if a verdict is the opposite, and
+otherwise left open. If a sentence denies the relation, the first claim must be contradicted. If it
+leaves the relation open, neither claim may be decided.
 
-Half of the words are there to be looked at: `--show` prints their sentences that are not read. Of
-the other half only totals count.
+Half of the words may be looked at: `--show` prints those of their sentences that are not read. The
+other half is held back, and only its totals are shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DATA: dict[str, Any] = tomllib.loads(
 )
 READ, OPEN, MISREAD = "read", "left open", "misread"
 AT_ONCE = 64
-"""Sentences that are parsed together."""
+"""Number of sentences that are parsed together."""
 _DETERMINATE = ("entailed", "contradicted")
 _HEAD = """# Constructions
 
@@ -51,11 +51,11 @@ class Sentence:
     """A sentence whose meaning is known.
 
     Attributes:
-        construction: Its construction, with its mark.
-        relation: Its relation.
+        construction: Name of its construction, with the mark.
+        relation: Relation that it is about.
         text: The sentence.
-        claims: What it entails and what it contradicts, if it asserts the relation.
-        held: Whether it has words of the second half.
+        claims: A claim that it entails and one that it contradicts, if it asserts the relation.
+        held: Whether its words are in the half that is held back.
     """
 
     construction: str
@@ -66,14 +66,16 @@ class Sentence:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """The verdicts that its claims should have, of one that denies only the first."""
+        """The verdicts that its claims should get. For a sentence that denies the relation, this is
+        only the first claim's.
+        """
         if self.construction.startswith("open: "):
             return "unknown", "unknown"
         return ("contradicted",) if self.construction.startswith("no: ") else _DETERMINATE
 
 
 def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
-    """A sentence with words drawn for it, the same at every call."""
+    """Make a sentence with words drawn for it. They are the same at every call."""
     chance = random.Random(f"{construction} {name} {held}")
     relation = DATA["relations"][name]
 
@@ -94,23 +96,23 @@ def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
 
 
 def filled(text: str, slots: dict[str, str]) -> str:
-    """A text with its slots filled in and capitals where sentences begin."""
+    """Fill in the slots of a text, and capitalise the beginnings of sentences."""
     text = text.format(**slots)
     return re.sub(r"(^|[.?] )([a-z])", lambda found: found[1] + found[2].upper(), text)
 
 
 def suits(text: str, name: str) -> bool:
-    """Whether English has a construction with a relation."""
+    """Whether a construction exists in English with the given relation."""
     relation = DATA["relations"][name]
-    if relation.get("grounds", 1) > 1:  # "it" is one thing
+    if relation.get("grounds", 1) > 1:  # "it" refers to one thing
         return " it" not in text.split("{r}")[-1] and not text.startswith("{y}")
-    if "verb" in relation:  # areas neither stand somewhere nor are they put there
+    if "verb" in relation:  # areas do not stand anywhere and cannot be put there
         return not re.search(r"\{(v|vp|vg|vt|p|b)\}", text) and "{r} {y} " not in text
     return True
 
 
 def sentences() -> Iterator[Sentence]:
-    """The sentences of the table."""
+    """Yield the sentences of the table."""
     for name, relation in DATA["relations"].items():
         shapes = DATA["constructions"] | (DATA["verbal"] if "verb" in relation else {})
         for construction, text in shapes.items():
@@ -120,7 +122,7 @@ def sentences() -> Iterator[Sentence]:
 
 
 def fronted() -> Iterator[Sentence]:
-    """60 verbs that open a sentence before a place, with 10 relations each."""
+    """Yield sentences that open with one of 60 verbs before a place, each with 10 relations."""
     given = DATA["fronted"]
     for n, verb in enumerate((*given["participles"], *given["gerunds"])):
         for name in given["relations"]:
@@ -128,7 +130,7 @@ def fronted() -> Iterator[Sentence]:
 
 
 def outcomes(given: Sequence[Sentence]) -> list[str]:
-    """How each sentence is read."""
+    """Determine how each sentence is read."""
     auditor = TraceAuditor(profile="everyday")
     blank = {"dataset": "", "question": "", "conclusion": ""}
     traces = [
@@ -145,7 +147,7 @@ def outcomes(given: Sequence[Sentence]) -> list[str]:
 
 
 def outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
-    """How a sentence is read, by the verdicts on its claims; further claims do not count."""
+    """How a sentence is read, according to the verdicts on its claims. Surplus claims are ignored."""
     pairs = list(zip(wanted, verdicts, strict=False))
     if all(w == v for w, v in pairs):
         return READ
@@ -153,7 +155,7 @@ def outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
 
 
 def table(rows: Sequence[str], given: Sequence[Sentence], found: Sequence[str]) -> str:
-    """How many sentences of each row and relation are read, as Markdown."""
+    """Count the sentences read for each row and relation, as Markdown."""
     cells: dict[tuple[str, str], Counter[str]] = {}
     for sentence, result in zip(given, found, strict=True):
         cells.setdefault((sentence.construction, sentence.relation), Counter())[result] += 1
@@ -167,7 +169,7 @@ def table(rows: Sequence[str], given: Sequence[Sentence], found: Sequence[str]) 
 
 
 def totals(given: Sequence[Sentence], found: Sequence[str]) -> str:
-    """How many sentences with words of each half are read, and misread, in words."""
+    """Say how many sentences are read and misread, for each half of the words."""
     parts = []
     for held, name in ((False, "of the words looked at"), (True, "of the words held back")):
         counts = Counter(o for s, o in zip(given, found, strict=True) if s.held is held)
@@ -177,7 +179,7 @@ def totals(given: Sequence[Sentence], found: Sequence[str]) -> str:
 
 
 def page(given: Sequence[Sentence], found: Sequence[str]) -> str:
-    """The page of the documentation."""
+    """Write the page of the documentation."""
     verbs = {verb for kind in ("participles", "gerunds") for verb in DATA["fronted"][kind]}
     pairs = list(zip(given, found, strict=True))
     shapes = [pair for pair in pairs if pair[0].construction not in verbs]

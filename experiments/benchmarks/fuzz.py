@@ -1,16 +1,15 @@
-"""Whether anything in a record crashes a command, or holds it up.
+"""Tests whether anything in a record can crash a command or hold it up.
 
     python experiments/benchmarks/fuzz.py [--records N] [--seed S] [--limit SECONDS] [--jobs N]
 
-N records (1,000) of generated scenes and reasoning, in every profile, are written in the formats
-of the adapters, spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the
-ontology in places where they mean nothing, long texts) and given to `audit`, `parse`, `answer`,
-`predict` and `data import`, N in all. A record must come out or be refused in one line, none as an
-internal error, and none may take longer than the limit (10 s). The same seed makes the same
-records, whatever the number of processes; a fault names its file, which `--file` makes and reads
-again.
+N records (1,000) of generated scenes and reasoning, in every profile, are written in the adapters'
+formats and spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the ontology in
+meaningless places, long texts). They are given to `audit`, `parse`, `answer`, `predict` and `data
+import`, N in all. Each record must come out or be refused in one line. None may end in an internal
+error or take longer than the limit (10 s). The same seed makes the same records, whatever the
+number of processes. A fault names its file, which `--file` makes and reads again.
 
-Prints a Markdown table and the faults; exit code 1 where there is any.
+Prints a Markdown table and the faults. The exit code is 1 if there are any.
 """
 
 from __future__ import annotations
@@ -50,26 +49,27 @@ COMMANDS = ("audit", "parse", "answer", "predict", "data import")
 FORMATS = ("symbouq", "lm-eval", "openai", "vllm", "inspect")
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 RECORDS = 20
-"""Records in a file."""
+"""Number of records in a file."""
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _DIE = 6
-"""After how many limits a process is killed that is held up."""
+"""A process that is held up is killed after this many limits."""
 _GRACE = 2.0
-"""Seconds in which a record is done with that reaches its limit."""
+"""A record that reaches its limit must be finished within this many further seconds."""
 
 Record = dict[str, Any]
 
 
 @dataclass
 class Found:
-    """What became of the records of some files.
+    """What became of the records in some files.
 
     Attributes:
-        records: How many were given, by command.
-        refused: How many refusals were told; what is spoilt may come out as more records.
-        stopped: How many came out with what was decided in time.
-        slowest: Seconds that the slowest took, by command.
-        faults: What must not be, with the file.
+        records: Number of records given, by command.
+        refused: Number of refusals. A spoilt record may turn into several, so there may be more
+            refusals than records.
+        stopped: Number of records that came out with only what was decided in time.
+        slowest: Seconds for the slowest record, by command.
+        faults: Descriptions of what must not happen, with the file.
     """
 
     records: Counter[str] = field(default_factory=Counter)
@@ -79,7 +79,7 @@ class Found:
     faults: list[str] = field(default_factory=list)
 
     def add(self, other: Found) -> None:
-        """Counts other files too."""
+        """Add the results for other files."""
         self.records += other.records
         self.refused += other.refused
         self.stopped += other.stopped
@@ -93,7 +93,7 @@ class Found:
 
 @cache
 def words() -> list[str]:
-    """What the ontology has a meaning for, and signs that texts have."""
+    """Words to which the ontology gives a meaning, and signs that occur in texts."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in lp_files(data_folder("ontology")))
     found = {*re.findall(r'"([^"]+)"', text), *re.findall(r"[a-z][a-z_]+", text)}
     signs: list[str] = DATA["signs"]
@@ -107,7 +107,7 @@ def profiles() -> list[str]:
 
 
 def trace(chance: random.Random, number: int) -> Record:
-    """A sound record, with a response that is right or wrong."""
+    """Make a sound record, with a response that is right or wrong."""
     (problem,) = problems(chance.choice(_FAMILIES), 1, chance.randrange(1 << 30), (1, 2, 3))
     record: Record = problem.record(str(number))
     record["response"] = "\n".join([*problem.reasoning, problem.conclusion])
@@ -128,7 +128,7 @@ def completed(record: Record) -> tuple[str, str]:
 
 
 def shaped(form: str, record: Record) -> Record:
-    """A record as a format has it."""
+    """Convert a record to the given format."""
     prompt, response = completed(record)
     name, message = record.get("id"), {"role": "assistant", "content": response}
     match form:
@@ -148,7 +148,7 @@ def shaped(form: str, record: Record) -> Record:
 
 
 def as_row(record: Record, benchmark: str) -> Record:
-    """A record as a benchmark's release has it."""
+    """Convert a record to a row of the given benchmark's release."""
     scene, question, answer = (record.get(name) for name in ("scene", "question", "answer"))
     space = record.get("answer_space")
     asked = {"question": question, "answer": answer, "candidate_answers": space, "q_id": 1}
@@ -165,7 +165,7 @@ def as_row(record: Record, benchmark: str) -> Record:
 
 
 def spoilt_text(chance: random.Random, text: str) -> str:
-    """A text with something in it that was not there."""
+    """Insert something foreign into a text."""
     place = chance.randrange(len(text) + 1)
     match chance.randrange(9):
         case 0:
@@ -197,7 +197,7 @@ def spoilt_text(chance: random.Random, text: str) -> str:
 
 
 def odd_value(chance: random.Random) -> Any:
-    """A value of any kind."""
+    """Make a value of a random kind."""
     deep: Any = chance.choice(words())
     for _ in range(chance.choice((3, 60, 150, 250))):
         deep = [deep] if chance.random() < 0.5 else {"scene": deep}
@@ -207,7 +207,7 @@ def odd_value(chance: random.Random) -> Any:
 
 
 def spoilt(chance: random.Random, value: Any) -> Any:
-    """A JSON value, one part of which is another one."""
+    """Replace one part of a JSON value by something else."""
     if isinstance(value, str) and chance.random() < 0.9:
         return spoilt_text(chance, value)
     if not value or not isinstance(value, dict | list) or chance.random() < 0.08:
@@ -227,7 +227,7 @@ def spoilt(chance: random.Random, value: Any) -> Any:
 
 
 def spoilt_bytes(chance: random.Random, content: bytes) -> bytes:
-    """Bytes, some of which are others."""
+    """Replace some of the given bytes."""
     made = bytearray(content)
     for _ in range(chance.choice((1, 1, 2, 8))):
         place = chance.randrange(len(made) + 1)
@@ -249,7 +249,7 @@ def spoilt_bytes(chance: random.Random, content: bytes) -> bytes:
 
 
 def as_table(records: list[Record]) -> bytes:
-    """Records as CSV."""
+    """Write records as CSV."""
     names = list(dict.fromkeys(name for record in records for name in record))
     text = io.StringIO(newline="")
     table = csv.writer(text)
@@ -262,10 +262,10 @@ def as_table(records: list[Record]) -> bytes:
 
 
 def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
-    """A file of spoilt records, and the benchmark that it is of, if any."""
+    """Write a file of spoilt records. Return its path and, if it imitates one, the benchmark."""
     command = COMMANDS[number % len(COMMANDS)]
     records = [trace(chance, n) for n in range(RECORDS)]
-    # Without an answer space there is no answer, and other formats have none.
+    # Without an answer space there is no answer, and only the own format has one.
     own = command == "answer" and chance.random() < 0.8
     form = "symbouq" if own else chance.choice(FORMATS)
     benchmark = chance.choice(("records", "stepgame", "spartun", "spacenli", "sparp", "babi"))
@@ -305,12 +305,12 @@ def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
 
 
 class Fuzzing:
-    """What a process does with the numbers of files.
+    """The work of a process, given the numbers of files.
 
     Args:
-        seed: Of all files.
-        limit: Seconds that a record may take.
-        model: A reliability model; without it, `predict` is `audit`.
+        seed: Seed of all files.
+        limit: Maximum seconds for a record.
+        model: A reliability model. Without it, `predict` is replaced by `audit`.
     """
 
     def __init__(self, seed: int, limit: float, model: str | None) -> None:
@@ -329,11 +329,11 @@ class Fuzzing:
         self._workers = {name: Worker(replace(job, timeout=limit)) for name, job in jobs.items()}
 
     def __call__(self, numbers: Iterable[int]) -> Iterator[Found]:
-        """Makes files, reads each and does to its records what its command does."""
+        """Make the files, read each, and apply its command to its records."""
         return map(self._found, numbers)
 
     def _found(self, number: int) -> Found:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # which ends the process
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # so that it ends the process
         found = Found()
         command = COMMANDS[number % len(COMMANDS)]
         with tempfile.TemporaryDirectory() as name:
@@ -408,14 +408,14 @@ class Fuzzing:
 
 
 def lost(number: int, how: str) -> Found:
-    """What is found where a process died."""
+    """The result for a file whose process died."""
     command = COMMANDS[number % len(COMMANDS)]
     fault = f"file {number}: {command}: the process died, {how}"
     return Found(Counter({command: RECORDS}), faults=[fault])
 
 
 def fitted(folder: Path) -> str | None:
-    """A reliability model; None where what it takes is not installed."""
+    """Fit a reliability model; None if the packages for it are not installed."""
     try:
         from symbouq.reliability.model import fit
         from symbouq.reliability.reading import Reader
@@ -443,7 +443,7 @@ def fitted(folder: Path) -> str | None:
 @click.option("--jobs", default=2)
 @click.option("--file", type=int, help="Only this one, in this process.")
 def main(records: int, seed: int, limit: float, jobs: int, file: int | None) -> None:
-    """Gives spoilt records to the commands."""
+    """Give spoilt records to the commands."""
     total, start = Found(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         make = partial(Fuzzing, seed, limit, fitted(Path(folder)))

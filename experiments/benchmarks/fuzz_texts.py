@@ -1,16 +1,17 @@
-"""Whether any short text makes a reader fail.
+"""Tests whether any short text makes a reader fail.
 
     python experiments/benchmarks/fuzz_texts.py [--texts N] [--first N] [--seed S] [--jobs N]
 
-N texts (1,000) are put together by a small grammar of noun phrases, places and clauses, with the
-words of the ontology in all its slots. Many are then damaged: broken off, a word left out, doubled,
-or moved, or an odd sign put in. Ten make a record, in one profile after the other or of some data
-set: a scene, a question, and a response or separate claims. Each is audited and answered. No text
-may be an internal error, not even one that costs a sentence only. Text N is the same whatever the
-number of texts and processes, so that `--first 40000 --texts 10000` continues where a run has
-ended.
+N texts (1,000) are composed by a small grammar of noun phrases, places and clauses, with words of
+the ontology in all its slots. Many are then damaged: they are broken off, a word is left out,
+doubled or moved, or an odd sign is inserted. Ten texts make a record, in each profile in turn or
+for some dataset: a scene, a question, and a response or separate claims. Each record is audited and
+answered. No text may cause an internal error, not even one that costs only a sentence. Text N does
+not depend on the number of texts and processes, so `--first 40000 --texts 10000` continues where a
+run ended.
 
-Prints how many texts were read, and the faults with their texts; exit code 1 where there is any.
+Prints how many texts were read, and the faults with their texts. The exit code is 1 if there are
+any.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ from symbouq.ontology.library import builtin
 from symbouq.records import Trace, make_record
 
 TEXTS = 10
-"""Texts in a record."""
+"""Number of texts in a record."""
 _LIMIT = 60.0
-"""Seconds after which a record counts as held up."""
+"""A record that takes longer than this many seconds counts as held up."""
 
 # Words ---------------------------------------------------------------------------------
 
 
 @cache
 def relating() -> Sequence[str]:
-    """Texts that relate things."""
+    """Texts that put things in relation."""
     rows = builtin().rows
     texts = {str(row[-1]) for table in DATA["tables"] for row in rows[tuple(table)]}
     return sorted(text.replace("#", "third").replace("_", " ") for text in texts)
@@ -52,7 +53,7 @@ def relating() -> Sequence[str]:
 
 @cache
 def classes() -> Sequence[Sequence[str]]:
-    """The ontology's classes of words, each with its texts."""
+    """The ontology's word classes, each with its texts."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
     for table in (("lexeme", 2), ("cue", 2), ("synonym", 2)):
@@ -71,12 +72,12 @@ _WORDS["signs"] += ["\ud800", "\u0301"]
 
 
 def a_word(chance: random.Random) -> str:
-    """A text of a class of words."""
+    """Choose a text from a random word class."""
     return chance.choice(chance.choice(classes()))
 
 
 def a_thing(chance: random.Random, depth: int = 2) -> str:
-    """A noun phrase."""
+    """Compose a noun phrase."""
     kind = chance.random()
     if kind < 0.25:
         return chance.choice(_WORDS["names"])
@@ -94,7 +95,7 @@ def a_thing(chance: random.Random, depth: int = 2) -> str:
 
 
 def a_place(chance: random.Random, depth: int = 2) -> str:
-    """What relates to a thing, or to none."""
+    """Compose an expression of place, with a thing to which it relates or without one."""
     made = chance.choice(relating())
     if chance.random() < 0.15:
         made = f"{chance.choice(('3 m', 'two', 'far', 'directly', 'just', a_word(chance)))} {made}"
@@ -106,7 +107,7 @@ def a_place(chance: random.Random, depth: int = 2) -> str:
 
 
 def a_clause(chance: random.Random) -> str:
-    """A clause, or a piece of one."""
+    """Compose a clause, or a piece of one."""
     thing, place, verb = a_thing(chance), a_place(chance), chance.choice(_WORDS["verbs"])
     match chance.randrange(9):
         case 0:
@@ -126,7 +127,7 @@ def a_clause(chance: random.Random) -> str:
 
 
 def damaged(chance: random.Random, text: str) -> str:
-    """A text that has lost something, or has something twice."""
+    """Damage a text, for example by removing or doubling a word."""
     words = text.split(" ")
     at = chance.randrange(len(words))
     match chance.randrange(7):
@@ -147,7 +148,7 @@ def damaged(chance: random.Random, text: str) -> str:
 
 
 def a_text(seed: str, number: int) -> str:
-    """Text N of a seed: a sentence, or what is left of one."""
+    """Text number N for a seed: a sentence, or what is left of one."""
     chance = random.Random(f"{seed}-{number}")
     made = a_clause(chance)
     if chance.random() < 0.1:
@@ -165,7 +166,7 @@ def a_text(seed: str, number: int) -> str:
 
 
 def record(seed: str, number: int) -> dict[str, Any]:
-    """Record N of a seed, with its texts."""
+    """Record number N for a seed, with its texts."""
     texts = [a_text(seed, TEXTS * number + n) for n in range(TEXTS)]
     chance = random.Random(f"{seed}-record-{number}")
     made: dict[str, Any] = {
@@ -174,7 +175,7 @@ def record(seed: str, number: int) -> dict[str, Any]:
         "scene": texts[:4],
         "question": texts[4],
     }
-    if chance.random() < 0.3:  # read as the texts of a data set are
+    if chance.random() < 0.3:  # read in the same way as a dataset's texts
         del made["profile"]
         made["dataset"] = chance.choice(sorted(str(row[0]) for row in builtin().rows["texts", 2]))
     if chance.random() < 0.5:
@@ -189,7 +190,7 @@ def record(seed: str, number: int) -> dict[str, Any]:
 
 
 def faults_of(auditor: TraceAuditor, given: dict[str, Any]) -> Iterator[str]:
-    """What goes wrong with a record, in one line each."""
+    """Yield what goes wrong with a record, in one line each."""
     trace = make_record(Trace, given)
 
     def audited() -> Sequence[str]:
@@ -216,14 +217,14 @@ def faults_of(auditor: TraceAuditor, given: dict[str, Any]) -> Iterator[str]:
 
 
 def read(seed: str, numbers: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
-    """Records read, each with its number and its faults."""
+    """Read the given records, and yield the number and faults of each."""
     auditor = TraceAuditor(partial=True)
     for number in numbers:
         yield number, [*faults_of(auditor, record(seed, number))]
 
 
 def lost(number: int, how: str) -> tuple[int, list[str]]:
-    """What is found where a process died."""
+    """The result for a record whose process died."""
     return number, [f"the process died, {how}"]
 
 
@@ -233,7 +234,7 @@ def lost(number: int, how: str) -> tuple[int, list[str]]:
 @click.option("--seed", default="2026")
 @click.option("--jobs", default=2)
 def main(texts: int, first: int, seed: str, jobs: int) -> None:
-    """Gives short texts to the readers."""
+    """Give short texts to the readers."""
     start = time.monotonic()
     numbers = range(first // TEXTS, -(-(first + texts) // TEXTS))
     kinds: Counter[str] = Counter()

@@ -1,8 +1,9 @@
-"""Formulas about places, and whether they can hold together: a reference that shares nothing with
-the package and knows no English.
+"""Formulas about places, and a test of whether they can hold together. This reference shares no
+code with the package and knows no English.
 
-A thing is a point, or has an extent on each axis. Formulas are taken apart into cases; each is a
-set of differences, which hold together unless Bellman and Ford find a negative cycle.
+A thing is a point, or has an extent on each axis. Formulas are split into cases. Each case is a set
+of bounds on differences, which can hold together unless the Bellman-Ford algorithm finds a negative
+cycle.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ class Before:
 
 @dataclass(frozen=True)
 class Apart:
-    """On an axis, the second thing lies at most, or at least, so far beyond the first, both of its
-    ends; `strict` where it is less, or more.
+    """On an axis, both ends of the second thing lie at most (or at least) `amount` beyond those of
+    the first. If `strict`, it is less (or more) than that.
     """
 
     axis: str
@@ -45,7 +46,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Fact:
-    """What holds or not, whatever else does; unless it excludes another fact."""
+    """A fact that may hold or not, independently of everything except a fact that it excludes."""
 
     name: str
     things: frozenset[str]
@@ -54,28 +55,28 @@ class Fact:
 
 @dataclass(frozen=True)
 class Not:
-    """A denial."""
+    """The negation of a formula."""
 
     part: Formula
 
 
 @dataclass(frozen=True)
 class And:
-    """All of some formulas; of none, what is true."""
+    """All of the given formulas hold. An empty conjunction is true."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True)
 class Or:
-    """One at least of some formulas; of none, what is false."""
+    """At least one of the given formulas holds. An empty disjunction is false."""
 
     parts: tuple[Formula, ...]
 
 
 @dataclass(frozen=True)
 class Count:
-    """So many of some formulas hold, at least and at most."""
+    """At least `least` and at most `most` of the given formulas hold."""
 
     parts: tuple[Formula, ...]
     least: int
@@ -91,22 +92,22 @@ TRUE: Formula = And(())
 
 
 def both(*parts: Formula) -> And:
-    """All of these."""
+    """All of the given formulas."""
     return And(parts)
 
 
 def either(*parts: Formula) -> Or:
-    """One of these at least."""
+    """At least one of the given formulas."""
     return Or(parts)
 
 
 def count(parts: Sequence[Formula], least: int, most: int | None = None) -> Count:
-    """So many of these; without `most`, or more."""
+    """At least `least` of the given formulas, and at most `most` if given."""
     return Count(tuple(parts), least, len(parts) if most is None else most)
 
 
 def cases(formula: Formula, holds: bool = True) -> Iterator[tuple[Literal, ...]]:
-    """The ways in which a formula holds, or does not, each as literals."""
+    """Yield the ways in which a formula holds (or fails, if `holds` is false), each as literals."""
     match formula:
         case Not(part):
             yield from cases(part, not holds)
@@ -128,12 +129,13 @@ def cases(formula: Formula, holds: bool = True) -> Iterator[tuple[Literal, ...]]
 
 
 def possible(formulas: Iterable[Formula], extents: bool, apart: bool = False) -> bool:
-    """Whether formulas can hold together.
+    """Whether the formulas can hold together.
 
     Args:
-        formulas: What is to hold.
-        extents: Whether things have an extent; else they are points.
-        apart: Whether no two things share what is inside, unless one is in the other.
+        formulas: Formulas that are to hold.
+        extents: Whether things have an extent; otherwise they are points.
+        apart: Whether two things can contain the same thing only if one of them is inside the
+            other.
     """
     return _extended((), tuple(formulas), extents, apart)
 
@@ -141,8 +143,9 @@ def possible(formulas: Iterable[Formula], extents: bool, apart: bool = False) ->
 def _extended(
     held: tuple[Literal, ...], rest: tuple[Formula, ...], extents: bool, apart: bool
 ) -> bool:
-    """Whether literals hold together, and with a case of each of the other formulas."""
-    # That nothing is shared is seen at the end: one more thing may be in another.
+    """Whether the literals can hold together with some case of each remaining formula."""
+    # Test only at the end that contents are not shared, because one more thing may turn out to be
+    # inside another.
     if not _fits(held, extents, apart and not rest):
         return False
     if not rest:
@@ -151,9 +154,9 @@ def _extended(
 
 
 Length = tuple[int, int]
-"""A difference, and how often it is strict, below zero: (3, -1) is just less than 3."""
+"""A difference, and minus how often it is strict: (3, -1) is just less than 3."""
 Edge = tuple[tuple[str, str, str], tuple[str, str, str], Length]
-"""From, to: the second is at most so much larger than the first."""
+"""Two places, and how much larger than the first the second may be at most."""
 
 
 def _fits(literals: Sequence[Literal], extents: bool, apart: bool) -> bool:
@@ -182,7 +185,7 @@ def _fits(literals: Sequence[Literal], extents: bool, apart: bool) -> bool:
 
 
 def _closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Pairs with what follows by going on."""
+    """Add the pairs that follow by transitivity."""
     while True:
         more = {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs
         if not more:
@@ -191,7 +194,7 @@ def _closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def _sharing(inside: set[tuple[str, str]]) -> Iterator[bool]:
-    """For two things that something is in both of: whether neither is in the other."""
+    """For each two containers of the same thing, yield whether neither is inside the other."""
     for a, b in inside:
         for c, d in inside:
             if a == c and b != d:
@@ -210,12 +213,12 @@ def _nested(axis: str, inner: str, outer: str) -> list[Edge]:
 
 
 def _edges(atom: Atom, holds: bool, extents: bool) -> Iterator[list[Edge]]:
-    """The ways in which a literal of an axis holds, each as differences."""
+    """Yield the ways in which a literal on an axis holds, each as bounds on differences."""
     match atom:
         case Before(axis, first, second):
             end, begin = _end(axis, first, "high"), _end(axis, second, "low")
             strict = (0, -1)
-            if holds:  # end - begin <= 0, of points < 0
+            if holds:  # end - begin <= 0; for points, < 0
                 yield [(begin, end, (0, 0) if extents else strict)]
             else:
                 yield [(end, begin, strict if extents else (0, 0))]
@@ -231,13 +234,13 @@ def _edges(atom: Atom, holds: bool, extents: bool) -> Iterator[list[Edge]]:
 def _bound(
     a: tuple[str, str, str], b: tuple[str, str, str], most: bool, amount: int, strict: bool
 ) -> Edge:
-    """B - a at most, or at least, an amount."""
+    """The bound that b - a is at most, or at least, the amount."""
     loose = (0, -1)[strict]
     return (a, b, (amount, loose)) if most else (b, a, (-amount, loose))
 
 
 def _no_cycle(edges: Sequence[Edge], extents: bool) -> bool:
-    """Whether differences hold together."""
+    """Whether the bounds on differences can hold together."""
     things = {(axis, thing) for a, b, _ in edges for axis, thing, _ in (a, b)}
     every = list(edges)
     for axis, thing in things:

@@ -1,21 +1,21 @@
-"""Whether sentences are taken for what they mean: verdicts compared with a reference.
+"""Tests whether sentences are understood correctly, by comparing verdicts with a reference.
 
     python experiments/benchmarks/meanings.py [--sentences N] [--seed S] [--jobs N]
         [--only TEXT] [--examples FILE]
 
-N sentences (20,000) are made of the shapes in `sentences.toml`: denials, bounds, quantifiers,
-retractions, viewpoints, doubt, conditions. They stand as claims about a plain scene, as a sentence
-of a scene about which plain claims are made, or as claims that follow each other. The script knows
-the formula of each, or that it asserts nothing, and `layouts.py` decides from the formulas what is
-entailed, contradicted and open. Neither shares anything with the package. Where English leaves more
-than one sound reading, a verdict is right that one of them gives.
+N sentences (20,000) are made from the shapes in `sentences.toml`: denials, bounds, quantifiers,
+retractions, viewpoints, doubt, conditions. They serve as claims about a plain scene, as a sentence
+in a scene about which plain claims are made, or as successive claims. The script knows each
+sentence's formula, or that it asserts nothing. From the formulas, `layouts.py` decides what is
+entailed, contradicted and open. Neither shares code with the package. If a sentence has several
+sound readings in English, a verdict is right if one of them gives it.
 
 The sentences are audited under the profile `everyday`. A determinate verdict that no reading gives
-is false, and so is a wrong finding about whether the scene can be. The same seed makes the same
-sentences. `--only` takes the shapes that have TEXT in their name, `--examples` writes what is false
+is false. So is a wrong finding about whether the scene is possible. The same seed makes the same
+sentences. `--only` selects the shapes with TEXT in their name; `--examples` writes false verdicts
 to a file.
 
-Prints a Markdown table; exit code 1 where anything is false.
+Prints a Markdown table. The exit code is 1 if anything is false.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ from symbouq.io.stream import Job, process
 from symbouq.records import Trace
 
 COLUMNS = ("right", "rightly open", "abstained")
-"""Determinate as some reading has it; unknown where some reading leaves it open; unknown where none
-does."""
+"""Right: determinate as in some reading. Rightly open: unknown, and some reading leaves it open.
+Abstained: unknown, although every reading decides it."""
 FALSE = ("false entailed", "false contradicted", "false clash", "missed clash")
-"""Verdicts that no reading gives; scenes called infeasible that are not; scenes that are, called
+"""Verdicts that no reading gives; possible scenes called infeasible; and impossible scenes called
 feasible without a fault."""
 
 WORLDS = ({"extents": False}, {"extents": True}, {"extents": True, "apart": True})
-"""What things may be taken for: points; with an extent; and then no two share what is inside."""
+"""What things may be: points; extended; or extended without sharing what is inside them."""
 
 # Truth ---------------------------------------------------------------------------------
 
 
 @cache
 def verdicts(scene: tuple[Formula, ...], readings: tuple[Reading, ...]) -> frozenset[str]:
-    """The verdicts on a claim, one a reading; none where the scene cannot be."""
+    """The possible verdicts on a claim, one per reading; empty if the scene is impossible."""
     found = set()
     for world in WORLDS:
         if possible(scene, **world):
@@ -69,7 +69,7 @@ def verdicts(scene: tuple[Formula, ...], readings: tuple[Reading, ...]) -> froze
 
 @cache
 def consistent(scene: tuple[Formula, ...]) -> frozenset[bool]:
-    """Whether a scene can be, with points and with extents."""
+    """Whether a scene is possible, with points and with extended things."""
     worlds = WORLDS[1:2] if any(isinstance(part, Within) for part in scene) else WORLDS[:2]
     return frozenset(possible(scene, **world) for world in worlds)
 
@@ -83,8 +83,8 @@ class Draw:
     """A plain scene, and the choices for a sentence about it.
 
     Args:
-        chance: Where the choices come from.
-        needs: What the sentence needs, as `Template` has it.
+        chance: Random generator for the choices.
+        needs: What the sentence needs, as in `Template`.
     """
 
     def __init__(self, chance: random.Random, needs: frozenset[str]) -> None:
@@ -137,7 +137,7 @@ class Draw:
         return [*self.group, *self.chance.sample(self.chance.choice(free), 2)]
 
     def _aliases(self, names: Sequence[str]) -> dict[str, str]:
-        """The short names that only one of the things could have."""
+        """Short names that could each refer to only one of the things."""
         found = {}
         for name in names:
             word = DATA["aliases"].get(name, "").split(" ")[-1]
@@ -181,24 +181,24 @@ class Draw:
         chance.shuffle(self.facts)
 
     def true(self, axis: str, subject: str, object: str) -> Relation:
-        """How two things truly lie on an axis."""
+        """The true relation of two things on an axis."""
         beyond = self.places[axis][subject] > self.places[axis][object]
         return Relation(directions([axis])[beyond], subject, object)
 
     def diagonal(self, subject: str, object: str) -> Relation:
-        """How two things truly lie on two axes."""
+        """The true relation of two things on two axes."""
         x, y = (self.places[axis][subject] > self.places[axis][object] for axis in "xy")
         return Relation(f"{('lower', 'upper')[y]} {('left', 'right')[x]}", subject, object)
 
     def distance(self, relation: Relation) -> int:
-        """How far apart the two truly are, in the scene's unit."""
+        """The true distance between the two things, in the scene's unit."""
         places = self.places[relation.axes[0]]
         return self.scale * abs(places[relation.subject] - places[relation.object])
 
-    # The relations of a sentence
+    # Relations for a sentence
 
     def relation(self, true: bool, needs: frozenset[str] = frozenset()) -> Relation:
-        """A stated relation, turned round, its opposite, or any one."""
+        """Choose a relation: one that is stated, its converse, its opposite, or any."""
         chance = self.chance
         kind = chance.random()
         if "inside" in needs:
@@ -241,7 +241,7 @@ class Draw:
         return len(f.axes) == 1 or (not needs and f.name == "inside")
 
     def slots(self, true: bool) -> Slots | None:
-        """The relations and the words for a sentence; None where the choice does not fit."""
+        """Choose the relations and words for a sentence; None if they do not fit."""
         chance, needs = self.chance, self.needs
         f = self.relation(true, needs - {"group"} - set(SHAPES))
         if "plural" in needs:
@@ -304,21 +304,21 @@ class Draw:
     # Words
 
     def name(self, thing: str) -> str:
-        """A thing as it is called here."""
+        """Choose a name for a thing."""
         return (
             self.aliases[thing] if thing in self.aliases and self.chance.random() < 0.4 else thing
         )
 
     def any(self, kind: str) -> str:
-        """A word of a list."""
+        """Choose a word from a list."""
         return self.chance.choice(DATA[kind])
 
     def words(self, relation: str) -> str:
-        """A relation as it is called here."""
+        """Choose words for a relation."""
         return self.chance.choice((_COMPASS if self.compass else DATA["relations"])[relation])
 
     def number(self, number: int) -> str:
-        """A number as it is written here."""
+        """Choose a spelling for a number."""
         if number and number % 1000 == 0 and self.chance.random() < 0.1:
             return f"{number // 1000} x 10^3"
         if number < len(DATA["numbers"]) and self.chance.random() < 0.3:
@@ -326,7 +326,7 @@ class Draw:
         return f"{number:,}" if self.chance.random() < 0.5 else str(number)
 
     def said(self, relation: Relation, amount: int | None = None) -> str:
-        """A plain sentence."""
+        """Write a plain sentence that states a relation."""
         far = "" if amount is None else f"{self.number(amount)} {self.unit} "
         if amount is not None and self.unit in ("m", "metres") and self.chance.random() < 0.2:
             far = f"{100 * amount} cm "
@@ -335,7 +335,7 @@ class Draw:
 
 
 def sentence(text: str) -> str:
-    """A text with the capital letter that its first word has where a sentence begins."""
+    """Capitalise the first word of a text if it gets a capital letter at the start of a sentence."""
     first = re.search(r"[\w.#-]+", text)
     if first is None or len(first[0]) == 1 or re.search(r"[\d_.]", first[0]):
         return text
@@ -350,12 +350,12 @@ class Case:
     """A record, and the truth about it.
 
     Attributes:
-        template: The name of the sentence's shape.
-        host: Where the sentence stands.
+        template: Name of the sentence's shape.
+        host: Where the sentence occurs: as a claim, in the scene, or as steps.
         text: The sentence.
-        record: A trace.
-        right: The verdicts of the readings, claim by claim; none where the scene cannot be.
-        consistent: What the readings say of whether the scene can be.
+        record: The record, a trace.
+        right: The readings' verdicts, claim by claim; empty if the scene is impossible.
+        consistent: The readings' answers to whether the scene is possible.
     """
 
     template: str
@@ -368,14 +368,14 @@ class Case:
 
 @cache
 def places(seed: int, only: str) -> list[tuple[Template, str]]:
-    """The shapes, each in every place where it may stand, shuffled."""
+    """The shapes, each with every place where it may occur, shuffled."""
     found = [(t, host) for t in TEMPLATES if only in t.name for host in t.hosts]
     random.Random(seed).shuffle(found)
     return found
 
 
 def case(seed: int, number: int, only: str = "") -> Case:
-    """The record with a number."""
+    """Make the record with the given number."""
     chance = random.Random(f"{seed}-{number}")
     every = places(seed, only)
     template, host = every[number % len(every)]
@@ -387,7 +387,7 @@ def case(seed: int, number: int, only: str = "") -> Case:
 
 
 def _drawn(chance: random.Random, template: Template, host: str, number: int) -> Case | None:
-    """A record, or None where the choices do not go together."""
+    """Make a record; None if the choices do not fit together."""
     draw = Draw(chance, template.needs)
     slots = draw.slots(true=host == "scene" and chance.random() < 0.7)
     if slots is None or not _distinct(template, slots):
@@ -437,7 +437,7 @@ def _drawn(chance: random.Random, template: Template, host: str, number: int) ->
 
 
 def _distinct(template: Template, slots: Slots) -> bool:
-    """Whether the things that a sentence tells apart are so."""
+    """Whether the things that a sentence distinguishes are distinct."""
     r = slots.relations
     things = {"x": r["f"].subject, "y": r["f"].object, "u": r["u"].subject, "v": r["v"].subject}
     used = [thing for slot, thing in things.items() if f"{{{slot}}}" in template.text]
@@ -448,7 +448,7 @@ def _distinct(template: Template, slots: Slots) -> bool:
 
 
 def fact(relation: Relation, amount: int | None, draw: Draw) -> Formula:
-    """What a plain sentence means."""
+    """The meaning of a plain sentence."""
     if amount is None:
         return relation.formula
     far = amount * DATA["units"][draw.unit]
@@ -461,14 +461,14 @@ def asserted(relation: Relation, amount: int | None, draw: Draw) -> Reading:
 
 
 def _kept(chance: random.Random, stated: Relation, draw: Draw, slots: Slots) -> bool:
-    """Whether a fact stays beside the sentence: it shall not say too much of the same."""
+    """Whether to keep a fact next to the sentence. It must not say too much about the same matter."""
     if draw.group:
         return not set(stated.axes) & set(slots.relations["f"].axes)
     return stated.name == "inside" != slots.relations["f"].name or chance.random() < 0.5
 
 
 def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation, int | None]]:
-    """Plain claims about what a sentence of a scene says, and another."""
+    """Choose plain claims about what a sentence in a scene says, and one other claim."""
     r = slots.relations
     letters = [
         x
@@ -501,7 +501,9 @@ def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation,
 
 
 def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None, str]]:
-    """What an audit makes of a case: the column, the claim's place if it is of one, the finding."""
+    """Judge an audit of a case: the column, the claim's position if the finding is about a claim,
+    and the finding.
+    """
     feasible = audit["scene"]["feasible"]
     if found.consistent == {True} and not feasible:
         yield "false clash", None, "infeasible"
@@ -509,7 +511,7 @@ def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None
         yield "missed clash", None, "feasible"
     for place, right in enumerate(found.right):
         claim = audit["claims"][place]
-        # Later claims are judged without the earlier ones, which may be false.
+        # Later claims are judged without the earlier ones, because these may be false.
         got = claim["grounded_verdict" if place else "verdict"]
         if not right:
             continue
@@ -521,20 +523,20 @@ def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None
 
 @dataclass
 class Found:
-    """Counts by shape and host, and what is false, as JSON objects."""
+    """Counts by shape and place; false findings as JSON objects."""
 
     counts: dict[str, Counter[str]]
     wrong: list[dict[str, Any]]
 
 
 def run(sentences: int, seed: int, jobs: int, only: str = "") -> Found:
-    """Makes sentences, audits and judges them.
+    """Make sentences, audit them and judge the audits.
 
     Args:
-        sentences: How many.
-        seed: Of all choices.
-        jobs: How many processes audit.
-        only: Text that the names of the shapes have.
+        sentences: Number of sentences.
+        seed: Seed for all choices.
+        jobs: Number of processes that audit.
+        only: Text that must occur in a shape's name.
     """
     found = Found({}, [])
     job = Job(auditing, ("everyday", None, "assumed"), Trace, timeout=60.0)
@@ -549,7 +551,7 @@ def run(sentences: int, seed: int, jobs: int, only: str = "") -> Found:
 
 
 def _note(found: Found, each: Case, output: bytes | None, error: str | None) -> None:
-    """Counts what became of a case."""
+    """Count the result for a case."""
     counts = found.counts.setdefault(f"{each.template} ({each.host})", Counter())
     counts["sentences"] += 1
     claims = [text for text in (*each.record["reasoning"], each.record["conclusion"]) if text]
@@ -575,7 +577,7 @@ def _note(found: Found, each: Case, output: bytes | None, error: str | None) -> 
 
 
 def table(counts: dict[str, Counter[str]]) -> str:
-    """Counts as Markdown."""
+    """Render counts as Markdown."""
     columns = ("sentences", *COLUMNS, *FALSE)
     total = sum(counts.values(), Counter())
     rows = [*sorted(counts.items()), ("all", total)]
@@ -592,7 +594,7 @@ def table(counts: dict[str, Counter[str]]) -> str:
 @click.option("--only", default="", metavar="TEXT", help="Only shapes named so.")
 @click.option("--examples", type=click.Path(path_type=Path), help="Where what is false goes.")
 def main(sentences: int, seed: int, jobs: int, only: str, examples: Path | None) -> None:
-    """Audits sentences whose meaning is known."""
+    """Audit sentences whose meaning is known."""
     if not places(seed, only):
         raise click.UsageError(f"no shape has {only!r} in its name")
     start = time.monotonic()

@@ -1,12 +1,12 @@
-"""What a language model is asked about the traces of a file, as files, and its replies taken back.
+"""Write the requests to a language model about traces as files, and take in its replies.
 
     python experiments/benchmarks/model_requests.py TRACES FOLDER READINGS --model NAME
 
-writes `instructions.txt` and `schema.json` of the profile, and for each request that has no reply
-yet `N.PART.SAMPLE.request.json`, the user's message, into FOLDER. Whoever answers puts the reply
-beside it as `N.PART.SAMPLE.reply.json`. The same command again takes replies into READINGS, a file
-for `--reader-settings`, and writes the requests that come next: those for the claims have the
-things of the scene. It ends with how many requests wait for a reply.
+writes the profile's `instructions.txt` and `schema.json` into FOLDER and, for each request without
+a reply, the user's message as `N.PART.SAMPLE.request.json`. Put each reply next to it as
+`N.PART.SAMPLE.reply.json`. Running the same command again takes the replies into READINGS, a file
+for `--reader-settings`, and writes the next requests: those for the claims list the scene's things.
+At the end, it prints how many requests wait for a reply.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from symbouq.records import Reply, StoredReading, Trace, parse_record
 def exchange(
     traces: list[Trace], folder: Path, file: ReadingsFile, model: str, samples: int, profile: str
 ) -> int:
-    """Takes replies from a folder, and writes the requests that come next; how many wait."""
+    """Take in replies from a folder, write the next requests, and return how many wait for a reply."""
     auditor = TraceAuditor(profile=profile)
     ontology = auditor.library.ontology(profile)
     prompt = prompt_of(ontology, None)

@@ -1,9 +1,9 @@
 """Other auditors for the speed benchmark: plain Python with Bellman-Ford, z3, and path consistency.
 
-All decide the same things as the package, both contexts and the exact repair: the first two over
-directions in the strict reading (profile `nine-way`), plain Python also with a minimal set of
-premises for every verdict, which the package always gives; the last over the eight relations of
-RCC-8.
+All decide the same things as the package, in both contexts and with the exact repair. The first two
+handle directions in the strict reading (profile `nine-way`). There is also a plain-Python variant
+that finds a minimal set of premises for every verdict, as the package always does. The last handles
+the eight relations of RCC-8.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 Triple = tuple[int, str, int]
-"""(subject, direction, object), things as small numbers."""
+"""(subject, direction, object), with things as small numbers."""
 
 Findings = list[tuple[str, str, int | None]]
-"""For each claim its verdict, its grounded verdict and its exact repair cost."""
+"""For each claim: its verdict, its grounded verdict and its exact repair cost."""
 
 VECTORS = {
     "above": (0, 1),
@@ -33,7 +33,7 @@ _INFINITE = float("inf")
 
 
 def _edges(relations: Sequence[Triple], axis: int) -> list[tuple[int, int, int]]:
-    """Constraints a - b <= w as (b, a, w)."""
+    """The constraints a - b <= w on one axis, as (b, a, w)."""
     edges = []
     for u, name, v in relations:
         sign = VECTORS[name][axis]
@@ -45,7 +45,9 @@ def _edges(relations: Sequence[Triple], axis: int) -> list[tuple[int, int, int]]
 
 
 def _settled(edges: Sequence[tuple[int, int, int]], distance: list[float], rounds: int) -> bool:
-    """Bellman-Ford: shortens distances along edges; whether they settle in so many rounds."""
+    """Shorten distances along edges (Bellman-Ford). Return whether they settle within `rounds`
+    rounds.
+    """
     for _ in range(rounds):
         changed = False
         for b, a, w in edges:
@@ -58,12 +60,12 @@ def _settled(edges: Sequence[tuple[int, int, int]], distance: list[float], round
 
 
 def _consistent(relations: Sequence[Triple], size: int) -> bool:
-    """Whether no axis has a negative cycle, from a virtual source."""
+    """Whether no axis has a negative cycle. The search starts from a virtual source."""
     return all(_settled(_edges(relations, axis), [0.0] * size, size + 1) for axis in (0, 1))
 
 
 def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: int) -> float:
-    """The largest w for which target - source <= w is implied."""
+    """The least w for which target - source <= w is implied."""
     distance = [_INFINITE] * size
     distance[source] = 0
     _settled(edges, distance, size)
@@ -71,7 +73,9 @@ def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: in
 
 
 def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
-    """Eq. status in a consistent context, from the implied bounds on each axis."""
+    """The status according to Eq. status in a consistent context, from the implied bounds on each
+    axis.
+    """
     u, name, v = z
     entailed = True
     for axis in (0, 1):
@@ -87,7 +91,7 @@ def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
 
 
 def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The Bellman-Ford auditor: verdicts in both contexts and repairs, no premises."""
+    """The Bellman-Ford auditor. It returns verdicts in both contexts and repairs, but no premises."""
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
 
     def repaired(generated: Sequence[Triple], z: Triple) -> int | None:
@@ -103,9 +107,9 @@ def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
 
 
 def plain_python_explaining(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The Bellman-Ford auditor with premises: what is not needed is dropped one by one,
-    the latest claims first, until a minimal set is left. (The package's sets are the
-    smallest, not only minimal, which plain deletion does not promise.)
+    """The Bellman-Ford auditor with premises. Those not needed are dropped one by one, the latest
+    claims first, until a minimal set is left. (The package's sets are smallest, not only minimal;
+    plain deletion does not guarantee this.)
     """
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
     findings = plain_python(scene, claims)
@@ -154,7 +158,7 @@ def _fewest(generated: Sequence[Triple], works: Callable[[list[Triple]], bool]) 
 
 
 def z3_auditor(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The same with z3's integer solver, one push per question."""
+    """The same auditor with z3's integer solver and one push per question."""
     import z3
 
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
@@ -195,11 +199,11 @@ def z3_auditor(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
 
 
 class PathConsistency:
-    """An auditor of RCC-8 that closes a network of relations under composition, which decides
-    consistency of networks of its eight relations and their unions that occur here.
+    """An auditor for RCC-8 that closes a network of relations under composition. This decides
+    consistency for networks of the eight relations and those unions of them that occur here.
 
     Args:
-        table: The relations that x and z can have where x R y and y S z, by R and S.
+        table: By R and S: the relations that x and z may have if x R y and y S z.
     """
 
     def __init__(self, table: dict[tuple[str, str], tuple[str, ...]]) -> None:
@@ -221,7 +225,7 @@ class PathConsistency:
         self._turned: dict[int, int] = {}
 
     def __call__(self, scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-        """The findings on each claim, as the other auditors give them."""
+        """Return the findings on each claim, in the same form as the other auditors."""
         size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
 
         def holds(relations: Sequence[Triple], *more: tuple[int, int, int]) -> bool:

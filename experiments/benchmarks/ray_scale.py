@@ -1,14 +1,14 @@
-"""What Ray costs and gives, beside the built-in engine: the tables of `docs/scale.md`.
+"""Measures costs and benefits of Ray next to the built-in engine: the tables of `docs/scale.md`.
 
     python experiments/benchmarks/ray_scale.py --data FOLDER [--section NAME ...]
 
-Sections: `engines` (10,000 traces through the command under either engine, with one and two
-workers; the outputs have to be equal, byte for byte), `shards` (the same into shards, and a
-second run that finds them), `generation` (traces of our larger backbone with either engine, equal
-again), `idle` (Ray with nothing to do), `volumes` (bytes of a trace and of its audit, and what
-reading and compression cost). CPU is user and system time of the
-command and all that it started, sampled from /proc, which holds on a shared machine where
-wall-clock does not; memory is PSS, which counts shared pages once. Linux only.
+Sections: `engines` (10,000 traces through the command with either engine and one or two workers;
+the outputs must be equal byte for byte), `shards` (the same into shards, and a second run that
+finds them finished), `generation` (traces from our larger backbone with either engine, which must
+be equal, too), `idle` (Ray with nothing to do), `volumes` (bytes of a trace and of its audit, and
+the cost of reading and compression). CPU is the user and system time of the command and all that it
+started, sampled from /proc. Unlike wall-clock time, it is meaningful on a shared machine. Memory is
+PSS, which counts shared pages once. Linux only.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _TICK = os.sysconf("SC_CLK_TCK")
 
 
 class Cost(NamedTuple):
-    """Of a command and all processes below it.
+    """What a command and all its descendants use.
 
     Attributes:
         wall: Seconds.
         cpu: Seconds of user and system time.
-        peak: MiB of memory at the most.
-        largest: MiB of its largest process.
+        peak: Peak memory in MiB.
+        largest: Memory of the largest process in MiB.
     """
 
     wall: float
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
 
 def below(root: int) -> list[int]:
-    """A process and all that it started."""
+    """A process and all its descendants."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def below(root: int) -> list[int]:
 
 
 def used(process: int) -> tuple[float, float]:
-    """CPU seconds and MiB of a process; of one that has ended, none."""
+    """CPU seconds and MiB used by a process; zeros if it has ended."""
     folder = Path(f"/proc/{process}")
     try:
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -85,7 +85,7 @@ def used(process: int) -> tuple[float, float]:
 
 
 def cost(command: Sequence[str], **environment: str) -> Cost:
-    """Runs a command and samples what it uses."""
+    """Run a command and sample what it uses."""
     start = time.perf_counter()
     spent: dict[int, float] = {}
     peak = largest = 0.0
@@ -104,7 +104,7 @@ def cost(command: Sequence[str], **environment: str) -> Cost:
 
 
 def written(data: Path, folder: Path) -> list[Path]:
-    """The traces, in files."""
+    """Write the traces to files."""
     made = renamed(real_traces(data), TRACES)
     files = []
     for n in range(FILES):
@@ -257,7 +257,7 @@ SECTIONS = {
 @data_option
 @click.option("--section", type=click.Choice(list(SECTIONS)), multiple=True)
 def main(data: Path, section: tuple[str, ...]) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores, load before: {load}")
     with tempfile.TemporaryDirectory() as folder:

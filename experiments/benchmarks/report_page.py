@@ -1,11 +1,11 @@
-"""How fast the report's page is, and what it costs to make.
+"""Measures how fast the report's page is, and what it costs to make.
 
     python experiments/benchmarks/report_page.py [--traces N]
 
-The example traces over and over, N of them (2,000): time and peak memory of the audit with and
-without `--report`, the size of the page, and in headless Chromium (packages chromium and
-chromium-driver, selenium) how long after the start of loading it can be used, how long opening
-a trace and a first search take, and the script's heap. A Markdown table.
+The example traces are repeated to make N traces (2,000). A Markdown table shows the time and peak
+memory of the audit with and without `--report`, and the size of the page. It also shows, in
+headless Chromium (packages chromium and chromium-driver, selenium), how long the page takes to
+become usable, how long opening a trace and a first search take, and the script's heap.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROUNDS = 5
 
 
 def written(folder: Path, count: int) -> Path:
-    """A file of so many traces."""
+    """Write a file with `count` traces."""
     records = [json.loads(line) for line in EXAMPLES.read_text(encoding="utf-8").splitlines()]
     path = folder / "traces.jsonl"
     with path.open("w", encoding="utf-8") as stream:
@@ -39,7 +39,7 @@ def written(folder: Path, count: int) -> Path:
 
 
 def audited(traces: Path, *options: str) -> tuple[float, float]:
-    """Seconds and MiB of one process that audits."""
+    """Measure the seconds and MiB that a process takes to audit."""
     code = (
         "import resource, sys; from symbouq_cli.main import main\n"
         "try: main(sys.argv[1:])\nexcept SystemExit: pass\n"
@@ -54,7 +54,7 @@ def audited(traces: Path, *options: str) -> tuple[float, float]:
 
 
 def browsed(page: Path) -> dict[str, float]:
-    """Median times in the browser, in ms, and its heap in MiB."""
+    """Measure the median times in the browser in ms, and its heap in MiB."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -82,7 +82,7 @@ def browsed(page: Path) -> dict[str, float]:
 @click.command()
 @click.option("--traces", "count", default=2000)
 def main(count: int) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         traces, page = written(folder, count), folder / "report.html"

@@ -1,11 +1,11 @@
-"""How many rewards a process computes in a second.
+"""Measures how many rewards a process computes per second.
 
     python experiments/benchmarks/reward_speed.py [--traces N]
 
-Completions are sound and counterfactual reasoning about generated scenes, as objects and as prose,
-each of another scene, so that nothing is kept from one to the next; rules and parser are loaded
-before. Where the package `math-verify` is installed, its comparison of as many pairs of numbers
-stands beside it: what a trainer on mathematics waits for.
+Completions are sound and counterfactual reasoning about generated scenes, as objects and as prose.
+Each is about a different scene, so nothing can be reused. The rules and the parser are loaded
+beforehand. If the package `math-verify` is installed, the time it takes to compare as many pairs of
+numbers is shown, too: this is what a trainer on mathematics waits for.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Case = dict[str, Any]
 
 
 def cases(count: int) -> dict[str, list[Case]]:
-    """Completions with what they are about, by form."""
+    """Make completions with their questions, by form."""
     made: dict[str, list[Case]] = {"objects": [], "prose": []}
     for trace, _ in chains(count):
         steps, conclusion = trace["reasoning"], trace["conclusion"]
@@ -41,7 +41,7 @@ def cases(count: int) -> dict[str, list[Case]]:
 
 
 def speed(work: Callable[[Case], object], given: Sequence[Case]) -> float:
-    """Calls a second."""
+    """Measure calls per second."""
     began = time.perf_counter()
     for case in given:
         work(case)
@@ -49,7 +49,7 @@ def speed(work: Callable[[Case], object], given: Sequence[Case]) -> float:
 
 
 def compare_numbers(count: int) -> float | None:
-    """Comparisons of math-verify a second; None where it is not installed."""
+    """Comparisons per second by math-verify; None if it is not installed."""
     try:
         from math_verify import parse, verify
     except ImportError:
@@ -61,7 +61,7 @@ def compare_numbers(count: int) -> float | None:
 @click.command()
 @click.option("--traces", default=500)
 def main(traces: int) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     for form, given in cases(traces + 20).items():
         warm, measured = given[:20], given[20:]
         speed(lambda case: reward(**case), warm)

@@ -1,12 +1,11 @@
-"""Cost of the learned scorers at the paper's width (Table efficiency).
+"""Measures the cost of the learned scorers at the paper's width (Table efficiency).
 
     python experiments/benchmarks/scorer_speed.py [--traces 64] [--tokens 80] [--claims 4]
 
 Traces are random numbers in the shape of a 4,096-wide backbone's signals: hidden states, four
-probabilities, lookback of 32 layers. What the numbers are does not change what they cost. Training
-is measured for one epoch and multiplied to the paper's 10,000 traces and 30 epochs, an
-extrapolation. The last row is the path of Constraint and MLP, with its share of the slower part's
-speed.
+probabilities, lookback ratios of 32 layers. The values do not affect the cost. Training is measured
+for one epoch and extrapolated to the paper's 10,000 traces and 30 epochs. The last row is the path
+of Constraint and MLP, with its speed relative to that of the slower part.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ PAPER_TRACES, PAPER_EPOCHS = 10_000, 30
 
 
 def trace(number: int, tokens: int, claims: int, draw: np.random.Generator) -> Labelled:
-    """A trace of random signals and features, its claims of equal length."""
+    """Make a trace with random signals and features, and claims of equal length."""
     bounds = np.linspace(0, tokens, claims + 1).astype(int).tolist()
     features = {
         "claims": draw.random((claims, len(CLAIM_FEATURES))).tolist(),
@@ -55,7 +54,7 @@ def trace(number: int, tokens: int, claims: int, draw: np.random.Generator) -> L
 @click.option("--claims", default=4)
 @click.option("--device", default="cpu")
 def main(traces: int, tokens: int, claims: int, device: str) -> None:
-    """Measures and prints."""
+    """Measure and print."""
     draw = np.random.default_rng(2026)
     items = [trace(n, tokens, claims, draw) for n in range(traces)]
     examples = [item.example for item in items]

@@ -1,5 +1,5 @@
-"""Shapes of English sentences, each with its formula, or with several where it has more than one
-sound reading. `sentences.toml` lists them, and `meanings.py` fills them in.
+"""Shapes of English sentences with their formulas; a shape has several if it has several sound
+readings. `sentences.toml` lists them, and `meanings.py` fills them in.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SIDES = {
     "lower left": (("x", False), ("y", False)),
     "lower right": (("x", True), ("y", False)),
 }
-"""The axes of a direction, and whether it is the far side of them."""
+"""The axes of each direction, and whether it is the far side of each axis."""
 _EXCLUDES = {"near": "far", "far": "near", "touching": ""}
-"""Facts, and which fact each excludes."""
+"""Facts, and the fact that each excludes."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A thing's place as seen from another."""
+    """Where one thing is as seen from another."""
 
     name: str
     subject: str
@@ -47,12 +47,12 @@ class Relation:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes that it bounds."""
+        """The axes on which it bounds the things."""
         return tuple(axis for axis, _ in _SIDES.get(self.name, ()))
 
     @property
     def formula(self) -> Formula:
-        """Its meaning."""
+        """The relation's meaning."""
         if self.name == "inside":
             return Within(self.subject, self.object)
         if self.name in _EXCLUDES:
@@ -65,26 +65,28 @@ class Relation:
 
     @property
     def opposite(self) -> Relation:
-        """The other way, for the same pair; of what has none, itself."""
+        """The opposite relation between the same pair; the relation itself if there is none."""
         flipped = tuple((axis, not beyond) for axis, beyond in _SIDES.get(self.name, ()))
         name = next((name for name, side in _SIDES.items() if side == flipped), self.name)
         return Relation(name, self.subject, self.object)
 
     @property
     def converse(self) -> Relation:
-        """The same, told of the other thing; "inside" has none here."""
+        """The same relation as seen from the other thing. For "inside" there is none here, so it
+        stays.
+        """
         if self.name == "inside":
             return self
         return Relation(self.opposite.name, self.object, self.subject)
 
     def by(self, most: bool, amount: int, strict: bool = False) -> Formula:
-        """That the two are at most, or at least, so far apart in this direction."""
+        """The formula that the two are at most, or at least, this far apart in this direction."""
         ((axis, beyond),) = _SIDES[self.name]
         return Apart(axis, *self._ordered(beyond), most, amount, strict)
 
 
 def directions(axes: list[str], diagonal: bool = False) -> list[str]:
-    """The names of the directions on some axes, of one axis each or of two."""
+    """Names of the directions on the given axes: those on a single axis or, if `diagonal`, on two."""
     return [
         name
         for name, sides in _SIDES.items()
@@ -105,7 +107,8 @@ _STANCES = {
     "unnecessary": (_C, _E, _E),
     "undetermined": (_C, _C, _E),
 }
-"""A claim's verdict by stance: where its formula has to hold, cannot hold, or both are possible."""
+"""A claim's verdict by stance: if its formula must hold, if it cannot hold, and if both are
+possible."""
 
 
 @dataclass(frozen=True)
@@ -113,10 +116,10 @@ class Reading:
     """One sound reading of a sentence.
 
     Attributes:
-        stance: `asserted`; `nothing`; `approached`, which is wrong where it cannot be; or what
-            is said of the open layouts: `possible`, `impossible`, `necessary`, `unnecessary`,
-            `undetermined`.
-        formula: What it is about.
+        stance: `asserted`; `nothing`; `approached`, which is wrong if the formula cannot hold; or
+            what the sentence says about the open layouts: `possible`, `impossible`, `necessary`,
+            `unnecessary`, `undetermined`.
+        formula: The formula that the stance is about.
     """
 
     stance: str
@@ -124,26 +127,26 @@ class Reading:
 
     @property
     def premise(self) -> Formula:
-        """What a scene with the sentence gains by it."""
+        """What the sentence adds to a scene."""
         if self.stance in ("asserted", "necessary"):
             return self.formula
         return Not(self.formula) if self.stance == "impossible" else TRUE
 
     def verdict(self, can_hold: bool, can_fail: bool) -> str:
-        """What a claim is in a scene under which its formula can hold, can fail."""
+        """The verdict on a claim in a scene in which its formula can hold, or can fail."""
         return _STANCES[self.stance][2 if can_hold and can_fail else not can_hold]
 
 
 @dataclass(frozen=True)
 class Slots:
-    """The relations of a sentence, and its words.
+    """The relations and words to fill into a sentence.
 
     Attributes:
-        relations: By letter, as `sentences.toml` has them.
-        group: The first relation, for each thing of the group.
-        everything: The same, for each thing of the scene.
-        amount: A number, in the smallest unit.
-        unit: How much a unit is in the smallest.
+        relations: Relations by letter, as in `sentences.toml`.
+        group: The first relation, for each thing in the group.
+        everything: The first relation, for each thing in the scene.
+        amount: An amount in the smallest unit.
+        unit: Size of the unit used, in the smallest unit.
         text: The words of each slot.
     """
 
@@ -155,7 +158,7 @@ class Slots:
     text: dict[str, str]
 
     def __getitem__(self, letter: str) -> Formula:
-        """A relation's formula, by its letter; of "-f", its denial."""
+        """The formula of the relation with the given letter; with "-" in front, its negation."""
         formula = self.relations[letter.removeprefix("-")].formula
         return Not(formula) if letter.startswith("-") else formula
 
@@ -164,7 +167,7 @@ Means = Callable[[Slots], Reading]
 
 
 def meaning(text: str) -> Means:
-    """The reading that a line of `sentences.toml` names."""
+    """The reading that a line in `sentences.toml` describes."""
     name, *given = text.split()
     return partial(_reading, name, given)
 
@@ -178,55 +181,55 @@ def _reading(name: str, given: Sequence[str], s: Slots) -> Reading:
 def _formula(name: str, given: Sequence[str], s: Slots) -> Formula:
     f = s.relations["f"]
     match name:
-        case "one":  # of these at least
+        case "one":  # at least one of these
             return Or(tuple(s[letter] for letter in given))
-        case "some":  # of these so many
+        case "some":  # a given number of these
             least, most, *letters = given
             return count([s[letter] for letter in letters], int(least), int(most))
-        case "implied":  # as logic has it
+        case "implied":  # material implication
             return either(Not(s[given[0]]), s[given[1]])
         case "same":  # both or neither
             first, second = (s[letter] for letter in given)
             return either(both(first, second), both(Not(first), Not(second)))
-        case "group":  # so many of its things
+        case "group":  # a given number of the group's things
             return count([r.formula for r in s.group], *map(int, given))
-        case "alone":  # the first, and no other of its group
+        case "alone":  # the first, and nothing else in its group
             return And((f.formula, *(Not(r.formula) for r in s.group if r != f)))
-        case "nobody":  # of the scene, but these
+        case "nobody":  # nothing in the scene except these
             spared = [s.relations[letter] for letter in given]
             others = (Not(r.formula) for r in s.everything if r not in spared)
             return And((*(r.formula for r in spared), *others))
-        case "everybody":  # of the scene, but not these
+        case "everybody":  # everything in the scene except these
             spared = [s.relations[letter] for letter in given]
             others = (r.formula for r in s.everything if r not in spared)
             return And((*others, *(Not(r.formula) for r in spared)))
-        case "apart":  # by the amount and so many units more
+        case "apart":  # by the amount plus some units
             return And((f.formula, *(_bound(f, bound, s) for bound in given)))
         case "not_apart":
             return Not(_formula("apart", given, s))
-        case "straight":  # the amount, and nothing on the other axes
+        case "straight":  # the amount, and no offset on other axes
             level = (Apart(axis, *f.pair, most, 0) for axis in "xyz" for most in (True, False))
             exactly = _formula("apart", (">=0", "<=0"), s)
             return And((exactly, *(each for each in level if each.axis not in f.axes)))
-        case "about":  # the amount, give or take so many hundredths
+        case "about":  # the amount, plus or minus some percent
             more = s.amount * int(given[0]) // 100
             return both(f.formula, f.by(True, s.amount + more), f.by(False, s.amount - more))
-        case "minus":  # the amount the other way
+        case "minus":  # the amount in the opposite direction
             o = f.opposite
             return both(o.formula, o.by(True, s.amount), o.by(False, s.amount))
-        case "level":  # on the axis
+        case "level":  # level on the axis
             return both(f.by(True, 0), f.by(False, 0))
-        case "fact":  # these, and a fact of the first pair that decides nothing else
+        case "fact":  # these, and an independent fact about the first pair
             told = Fact(given[0], frozenset(f.pair))
             return And((*(s[letter] for letter in given[1:]), told))
-        case "unlike":  # "not near", to many, is far
+        case "unlike":  # to many, "not near" means far
             other = _EXCLUDES[f.name]
             return Relation(other, *f.pair).formula if other else Not(f.formula)
         case "far":
             return Relation("far", *f.pair).formula
         case "not_near":
             return Not(Relation("near", *f.pair).formula)
-        case "ranked":  # one subject further in the first direction than another, and these
+        case "ranked":  # one subject is further in the first direction than another, and these
             first, second, *letters = given
             pair = s.relations[first].subject, s.relations[second].subject
             return And((Relation(f.name, *pair).formula, *(s[letter] for letter in letters)))
@@ -243,16 +246,16 @@ def _bound(f: Relation, bound: str, s: Slots) -> Formula:
 
 @dataclass(frozen=True)
 class Template:
-    """A shape of sentence.
+    """A shape of sentences.
 
     Attributes:
-        name: Its topic, and what is particular.
-        text: With slots.
+        name: Its topic and its peculiarity.
+        text: The text with slots.
         claim: Its readings as a claim.
         scene: Its readings in a scene.
-        steps: The readings of its sentences as claims that follow each other.
-        needs: What the first relation has to be, as `sentences.toml` says, or the shape of the
-            names.
+        steps: The readings of its sentences as successive claims.
+        needs: What is required of the first relation, as `sentences.toml` says, or of the names'
+            form.
     """
 
     name: str
@@ -264,7 +267,7 @@ class Template:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Where it may stand."""
+        """Where it may occur."""
         return tuple(host for host in ("claim", "scene", "steps") if getattr(self, host))
 
 
@@ -280,7 +283,7 @@ def _template(name: str, row: dict[str, Any]) -> Template:
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 SHAPES: dict[str, list[str]] = DATA["names"]
-"""Names, by what they look like."""
+"""Names by their form."""
 
 _PLAIN = {"text": "{x} {is} {r} {y}.", "means": ["f"]}
 TEMPLATES = (

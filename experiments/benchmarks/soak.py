@@ -1,9 +1,10 @@
-"""Soak of `symbouq serve`: many requests, one in fifty of them hostile.
+"""Soak test of `symbouq serve`: many requests, one in fifty of them hostile.
 
     python experiments/benchmarks/soak.py --requests 10000
 
-Prints, every 500 requests, how long the good ones took (median, 99th percentile, longest), and the
-memory of the service and its workers; in the end the answers, and how often a worker was replaced.
+Every 500 requests, it prints how long the good ones took (median, 99th percentile, longest) and the
+memory of the service and its workers. At the end, it prints the responses and how often a worker
+was replaced.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ KINDS = ("killed worker", "long", "late", "hung up", *BODIES)
 
 
 class Service:
-    """A service in a process of its own.
+    """The service, run in its own process.
 
     Args:
-        jobs: How many workers it has.
-        limit: Seconds that a request may take.
+        jobs: Number of workers.
+        limit: Time limit for a request in seconds.
     """
 
     def __init__(self, jobs: int, limit: float) -> None:
@@ -61,23 +62,23 @@ class Service:
         self._turns = count()
 
     def get(self, path: str) -> str:
-        """What it says at a path."""
+        """Get the response at a path."""
         with urlopen(f"http://127.0.0.1:{self._port}{path}") as answer:
             return str(answer.read().decode())
 
     def metric(self, name: str) -> int:
-        """One of its metrics."""
+        """Get the value of a metric."""
         told = re.search(rf"^{name} (\S+)$", self.get("/metrics"), re.MULTILINE)
         return int(float(told[1])) if told else 0
 
     def idle(self) -> bool:
-        """Whether it is there and has nothing to do."""
+        """Whether the service is running and idle."""
         with suppress(OSError):
             return bool(self.get("/ready")) and not self.metric("symbouq_at_work")
         return False
 
     def workers(self) -> list[int]:
-        """The processes of its workers."""
+        """Processes of the service's workers."""
         found = []
         for task in Path(f"/proc/{self.process.pid}/task").iterdir():
             with suppress(OSError):
@@ -85,13 +86,13 @@ class Service:
         return [pid for pid in found if b"spawn_main" in _read(f"/proc/{pid}/cmdline")]
 
     def memory(self) -> int:
-        """The memory of all its processes in MiB."""
+        """Memory of all the service's processes in MiB."""
         sizes = (_read(f"/proc/{p}/statm").split() for p in (self.process.pid, *self.workers()))
         pages = sum(int(size[1]) for size in sizes if size)
         return pages * os.sysconf("SC_PAGE_SIZE") >> 20
 
     def post(self, record: dict[str, Any]) -> int:
-        """The status with which it answers to a trace."""
+        """Post a trace and return the status of the response."""
         connection = HTTPConnection("127.0.0.1", self._port, timeout=900)
         try:
             kind = {"Content-Type": "application/json"}
@@ -101,7 +102,9 @@ class Service:
             connection.close()
 
     def send(self, body: bytes, length: int, patience: float) -> int:
-        """The status with which it answers to the bytes of a body; 0 for none in some seconds."""
+        """Send the bytes of a body and return the status of the response; 0 if none comes within
+        `patience` seconds.
+        """
         head = f"POST /audit HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n"
         kind = "Content-Type: application/json\r\nConnection: close\r\n\r\n"
         with socket.create_connection(("127.0.0.1", self._port), timeout=60) as client:
@@ -112,7 +115,7 @@ class Service:
         return 0
 
     def hostile(self, kind: str) -> int:
-        """The status with which it answers to what is hostile."""
+        """Send something hostile and return the status of the response."""
         if kind == "killed worker":
             workers = self.workers()
             with suppress(OSError):
@@ -127,7 +130,7 @@ class Service:
         return self.post(LONG if kind == "long" else HARD)
 
     def request(self, number: int) -> tuple[str, int, float]:
-        """Makes one of the requests: its kind, its status, and how long it took."""
+        """Make the request with the given number; return its kind, status and duration."""
         if number % 50 == 0:
             kind = KINDS[number // 50 % len(KINDS)]
             return kind, self.hostile(kind), 0.0
@@ -150,7 +153,7 @@ def _read(path: str) -> bytes:
 
 @contextmanager
 def served(jobs: int, limit: float) -> Iterator[Service]:
-    """A service that is ended with the block."""
+    """Run a service until the block ends."""
     service = Service(jobs, limit)
     try:
         yield service
@@ -160,13 +163,13 @@ def served(jobs: int, limit: float) -> Iterator[Service]:
 
 
 def settle(service: Service) -> None:
-    """Waits until a service has nothing to do."""
+    """Wait until a service is idle."""
     while not service.idle():
         time.sleep(0.5)
 
 
 def main() -> None:
-    """Soaks the service."""
+    """Soak the service."""
     given = argparse.ArgumentParser(description=__doc__)
     whole = partial(given.add_argument, type=int)
     whole("--requests", default=10_000)

@@ -1,1 +1,1 @@
-"""The evidence of language models: traces, signals, labels, scores."""
+"""Evidence about language models' answers: traces, signals, labels and scores."""

@@ -1,5 +1,5 @@
-"""Output contract of traces: the instruction for the model, and the schema of structured output
-(appendices Generation and Alignment, Prompt Contracts).
+"""The output contract for traces: the instruction for the model and the schema of its structured
+output (appendices Generation and Alignment, Prompt Contracts).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 STEPS = 6
-"""Most reasoning strings of a trace."""
+"""Maximum number of reasoning strings in a trace."""
 STEP_LENGTH = 96
-"""Most characters of a reasoning string."""
+"""Maximum number of characters in a reasoning string."""
 CONCLUSION_LENGTH = 64
-"""Most characters of the conclusion."""
+"""Maximum number of characters in the conclusion."""
 
 
 def string_schema(length: int) -> dict[str, Any]:
@@ -24,9 +24,9 @@ def string_schema(length: int) -> dict[str, Any]:
 
 
 def _pattern(length: int) -> str:
-    # Some engines let control characters and empty strings through where only a length is given.
-    # Quotes and backslashes are those that JSON escapes: without them a string stands in the text
-    # as it is, and tokens are aligned with it. The first character is no space.
+    # Given only a length, some engines let control characters and empty strings through. Quotes and
+    # backslashes are barred because JSON escapes them: without escapes, a string appears in the
+    # response verbatim, so tokens can be aligned with it. The first character is never a space.
     barred = r"\x00-\x1F\x7F-\x9F\"\\"
     return rf"^[^\s{barred}][^{barred}]{{0,{length - 1}}}$"
 
@@ -52,10 +52,10 @@ STRUCTURED = (
     '{"reasoning":["atomic spatial step", "..."], "conclusion":"final answer"}. '
     "Include 1-6 short, non-empty reasoning steps and exactly one short, non-empty conclusion."
 )
-"""The instruction of the appendix for structured traces."""
+"""The appendix's instruction for structured traces."""
 
 _PLACEHOLDERS = ("atomic spatial step", "...", "final answer")
-"""What stands in it for a step, for further ones and for the conclusion."""
+"""Its placeholders for a step, for further steps and for the conclusion."""
 
 FREE_FORM = (
     "Think step by step in plain sentences, then give the final answer on a last line that "
@@ -64,11 +64,11 @@ FREE_FORM = (
 """The instruction for free-form traces."""
 
 REVISION = "An earlier answer was:\n{answer}\n{finding}\nGive the whole answer again, without that."
-"""What is added to a question whose answer is to be given again."""
+"""The text added to a question when its answer is requested again."""
 CONFLICT = "Logic shows that a step of it cannot be right:\n{conflict}"
-"""The finding on an answer with a conflict."""
+"""The finding for an answer with a conflict."""
 MISSHAPEN = "It does not have the form that was asked for."
-"""The finding on a text that is no trace."""
+"""The finding for a text that is not a trace."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="rust-regex"))
@@ -76,7 +76,7 @@ class Structured:
     """A structured trace, valid under `SCHEMA`.
 
     Raises:
-        ValueError: If a string, or their number, does not keep to the schema.
+        ValueError: If a string or the number of strings violates the schema.
     """
 
     reasoning: Annotated[
@@ -87,18 +87,18 @@ class Structured:
 
     @property
     def copied(self) -> bool:
-        """Whether a string is a placeholder of the instruction: valid, but empty of meaning."""
+        """Whether a string merely copies a placeholder from the instruction."""
         said = {text.strip().lower().rstrip(".") for text in (*self.reasoning, self.conclusion)}
         return not said.isdisjoint(text.rstrip(".") for text in _PLACEHOLDERS)
 
     def encoded(self) -> str:
-        """The trace as the JSON text that a model should write."""
+        """Return the JSON text that a model should write for this trace."""
         value = {"reasoning": list(self.reasoning), "conclusion": self.conclusion}
         return json.dumps(value, ensure_ascii=False)
 
     @classmethod
     def of(cls, text: str) -> Structured | None:
-        """The trace in a text; None if the text is not valid under `SCHEMA`."""
+        """Parse the trace in `text`. None if the text is not valid under `SCHEMA`."""
         try:
             return TypeAdapter(cls).validate_json(text)
         except ValidationError:
@@ -106,4 +106,4 @@ class Structured:
 
 
 LONGEST = len(Structured(("x" * STEP_LENGTH,) * STEPS, "x" * CONCLUSION_LENGTH).encoded())
-"""Characters of the longest structured trace."""
+"""Length in characters of the longest possible structured trace."""

@@ -1,4 +1,4 @@
-"""Devices of networks: the GPU where there is one, and whether its memory suffices."""
+"""Devices for networks: find a GPU if there is one, and check whether memory suffices."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from symbouq.errors import SymboUQError, one_line
 T = TypeVar("T")
 
 _SHOWN = 300
-"""Characters of a library's message that are passed on."""
+"""Maximum number of characters quoted from a library's message."""
 _SHORTAGES = ("can't allocate memory", "not enough memory")
-"""Messages of the CPU's allocator, which has no error of its own."""
+"""Out-of-memory messages from the CPU allocator, which has no error class of its own."""
 
 
 def best_device(name: str | None = None) -> str:
-    """Device by name, such as `cuda:1`; by default a GPU if there is one, otherwise the CPU.
+    """Check the device called `name`, such as `cuda:1`. By default, choose a GPU if there is one,
+    otherwise the CPU.
 
     Raises:
-        SymboUQError: If there is no such device here.
+        SymboUQError: If this machine has no such device.
     """
     import torch
 
@@ -42,7 +43,7 @@ def has_bfloat16(device: str) -> bool:
 
 
 def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
-    """Do some work and return why memory does not suffice, or an empty text."""
+    """Run `work`. If memory does not suffice, return the reason, otherwise an empty text."""
     import torch
 
     try:
@@ -55,7 +56,7 @@ def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
         shortage = brief(error)
     else:
         return ""
-    # Out of the handler: the error's frames hold on to the tensors of the work.
+    # Outside the handler, because the error's frames hold on to the tensors used by `work`.
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return shortage
@@ -68,12 +69,13 @@ def in_batches(
     work: Callable[[Sequence[T]], None],
     named: Callable[[T], str],
 ) -> int:
-    """Do work on items of similar length together, in batches of up to `tokens` tokens.
+    """Run `work` on items of similar length together, in batches of up to `tokens` tokens.
 
-    If a batch does not fit into memory, it and later ones are halved. Returns the final `tokens`.
+    If a batch does not fit into memory, this and later batches are halved. Returns the final
+    `tokens`.
 
     Raises:
-        SymboUQError: If an item does not fit into memory alone.
+        SymboUQError: If a single item does not fit into memory.
     """
     rest = sorted(items, key=lambda item: -length(item))
     while rest:
@@ -93,6 +95,6 @@ def in_batches(
 
 
 def brief(error: Exception) -> str:
-    """The kind and the message of a library's error, in one line."""
+    """Return the type and message of a library's error on one line."""
     text = one_line(error)
     return f"{type(error).__name__}: {text[:_SHOWN]}{'...' if len(text) > _SHOWN else ''}"

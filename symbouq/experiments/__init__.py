@@ -1,1 +1,1 @@
-"""Experiments: stages that write files, keyed by their inputs."""
+"""Experiments: stages that write files and are keyed by their inputs."""

@@ -1,6 +1,6 @@
-"""Faults of an experiment that show before it runs, without a GPU or a model.
+"""Finds faults in an experiment before it runs, without a GPU or a model.
 
-Covers access to models, tokenizers, context, memory, disk, time, and work that nothing reads.
+It checks access to models, tokenizers, context, memory, disk, time, and work that nothing uses.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ from symbouq.io.settings import SettingsError
 
 GB = 1e9
 CONTEXT = 4096
-"""Context, in tokens, that fits any benchmark prompt with its trace."""
+"""Number of tokens that suffice for any benchmark prompt with its trace."""
 TRACE_TOKENS = 150
-"""Assumed tokens of a trace."""
+"""Assumed number of tokens in a trace."""
 SHARE = 0.9
-"""Default share of a card that vLLM takes."""
+"""Share of a card's memory that vLLM takes by default."""
 _RUNTIME = 2 * GB
-"""Memory of a CUDA context, library buffers and recorded graphs."""
+"""Memory for a CUDA context, library buffers and recorded graphs."""
 _BATCHED, _SEQUENCES = 8192, 1024
-"""Tokens and texts of a step of vLLM, for which it measures its activations."""
+"""Number of tokens and of texts in a vLLM step, for which it measures its activations."""
 _STORED = {"fp8": 1.0}
-"""Bytes of a quantised weight; for other methods, half a byte plus scales."""
+"""Bytes per quantised weight. Other methods need half a byte plus scales."""
 
 Kind = Literal["failure", "warning", "unchecked", "note"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""Kinds of findings, the worst first."""
+"""Kinds of findings, worst first."""
 Tokenizer = Literal["hf", "mistral", "both", "none"]
 
 
 class Finding(NamedTuple):
-    """Finding about a configuration.
+    """A finding about a configuration.
 
     Attributes:
-        kind: `failure` would end the run, `warning` wastes or deviates, `unchecked` cannot be known
-            here, `note` is information.
-        about: The model, or the part of the configuration.
+        kind: `failure` would end the run, `warning` is a waste or a deviation, `unchecked` cannot
+            be determined here, `note` is for information.
+        about: The model or the part of the configuration that it concerns.
         text: The finding.
-        mend: The setting to change.
+        mend: What to change in the settings.
     """
 
     kind: Kind
@@ -73,16 +73,16 @@ class Finding(NamedTuple):
 
 
 class Facts(BaseModel):
-    """Properties of a model that determine memory and time.
+    """Properties of a model that determine its needs for memory and time.
 
     Attributes:
         parameters: Number of parameters.
-        width: Bytes of a stored parameter.
-        context: Maximum tokens of prompt and text, if known.
-        gated: Whether the hub requires accepted terms.
+        width: Bytes per stored parameter.
+        context: Maximum tokens of prompt and text together, if known.
+        gated: Whether the hub requires that terms are accepted.
         tokenizer: Kind of tokenizer.
-        template: Whether there is a chat template.
-        source: Origin of these facts.
+        template: Whether the model has a chat template.
+        source: Where these facts come from.
         here: Whether the model is on this machine.
     """
 
@@ -105,31 +105,33 @@ class Facts(BaseModel):
     here: bool = False
 
     def weights(self, quantization: str | None = None) -> float:
-        """Bytes of the weights."""
+        """Bytes that the weights take."""
         stored = _STORED.get(quantization, 0.6) if quantization else self.width
         return self.parameters * stored
 
     def cache(self, tokens: int) -> float:
-        """Bytes of the keys and values of a text."""
+        """Bytes that the keys and values for a text of `tokens` tokens take."""
         return 2 * self.layers * self.kv_heads * self.head_dim * min(self.width, 2.0) * tokens
 
     @property
     def activations(self) -> float:
-        """Estimated bytes of a vLLM step: its widest layer and the logits of its texts."""
+        """Estimated bytes for a vLLM step: its widest layer and the logits of its texts."""
         layer = _BATCHED * (4 * self.hidden + 2 * self.intermediate) * 2
         return layer + 2 * _SEQUENCES * self.vocabulary * 4
 
     def forward(self, tokens: int = TOKENS, length: int = 1024) -> float:
-        """Estimated bytes of a signals pass: logits, their logarithms, a layer's attention."""
+        """Estimated bytes for extracting signals: logits, their logarithms and the attention of one
+        layer.
+        """
         return tokens * (self.vocabulary * 10 + self.heads * length * 6 + 16 * self.hidden)
 
 
 def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
-    """Facts of a model from the names of its files and a reader of their JSON; counts parameters if
-    not given.
+    """Determine facts of a model from the names of its files. `read` returns the content of a JSON
+    file. The parameters are counted unless `more` states them.
 
     Raises:
-        ValueError: If its config.json does not tell its shape.
+        ValueError: If config.json does not state the model's shape.
     """
     there = set(files)
     try:
@@ -146,7 +148,9 @@ def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> F
 
 
 def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Fields of `Facts` in a config.json, with the parameters that follow from the shape."""
+    """Read the fields of `Facts` from a config.json, and compute the number of parameters from the
+    shape.
+    """
     text = config.get("text_config") or config
     hidden, layers = text["hidden_size"], text["num_hidden_layers"]
     heads = text["num_attention_heads"]
@@ -172,26 +176,26 @@ def _shape(config: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def known_models() -> dict[str, Facts]:
-    """Well-known models (`models.yaml`), by hub id."""
+    """Load the facts of well-known models (`models.yaml`), by hub id."""
     text = Path(__file__).with_name("models.yaml").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, Facts]).validate_python(yaml.safe_load(text))
 
 
 class AccessError(Exception):
-    """Hub access failed. The message says why; the second argument says what to do."""
+    """Access to the hub failed. The message says why, and the second argument what to do."""
 
 
 Hub = Callable[[str, str], Facts]
-"""Looks up a model on the hub by its id and commit; raises AccessError where it is not given, and
-whatever the network does."""
+"""Looks up a model on the hub by its id and commit. Raises AccessError if access is denied, or any
+network error."""
 
 
 def from_hub(identity: str, revision: str) -> Facts:
-    """Facts of a model from its small files on the Hugging Face hub.
+    """Determine facts of a model from its small files on the Hugging Face hub.
 
     Raises:
-        AccessError: If it does not exist, or is not accessible to this account.
-        ValueError: If its files do not tell its shape.
+        AccessError: If the model does not exist, or this account has no access to it.
+        ValueError: If its files do not state its shape.
         Exception: If the hub cannot be reached.
     """
     from huggingface_hub import HfApi, hf_hub_download
@@ -226,7 +230,7 @@ def _json(path: Path) -> Any:
 
 
 def from_folder(folder: Path) -> Facts:
-    """Facts of a model from its folder.
+    """Determine facts of a model from its folder.
 
     Raises:
         ValueError: If its config.json is missing or incomplete.
@@ -237,8 +241,9 @@ def from_folder(folder: Path) -> Facts:
 
 
 class Measured(BaseModel):
-    """Measurements of a model by `experiments/gpu_check.py`: tokens of all concurrent texts, and
-    traces with signals, per second. `engine` is None if only signals were taken.
+    """Speed of a model, measured by `experiments/gpu_check.py`: tokens per second over all
+    concurrent texts, and traces with signals per second. `engine` is None if only signals were
+    measured.
     """
 
     model: str
@@ -250,7 +255,7 @@ class Measured(BaseModel):
 
 
 class Rates(BaseModel):
-    """File written by `experiments/gpu_check.py`."""
+    """Content of the file that `experiments/gpu_check.py` writes."""
 
     device: str
     memory_gb: float
@@ -260,10 +265,10 @@ class Rates(BaseModel):
 
 @dataclass(frozen=True)
 class Machine:
-    """Machine that will run an experiment: cards, GB of each, and free GB for the run (None:
-    elsewhere).
+    """The machine that will run an experiment: number of cards, GB of memory on each, and GB of
+    free disk space (None: on another machine).
 
-    `assumed` says that the cards are an assumption.
+    `assumed` says that the cards are only assumed.
     """
 
     gpus: int = 1
@@ -273,7 +278,7 @@ class Machine:
 
 
 class _Loaded(NamedTuple):
-    """Model with its loading settings and facts."""
+    """A model with its loading settings and facts."""
 
     config: BackboneConfig
     generation: GenerationConfig
@@ -283,8 +288,8 @@ class _Loaded(NamedTuple):
 def machine(
     config: ExperimentConfig, folder: Path, gpus: int | None = None, memory: float | None = None
 ) -> Machine:
-    """Machine as specified (number of cards, GB of each), or this one, or one with as many GPUs as
-    needed.
+    """Describe the machine: as specified (number of cards, GB of each), this machine, or one with
+    as many GPUs as needed.
     """
     import torch
 
@@ -305,7 +310,7 @@ def machine(
 
 
 def read_rates(path: Path) -> Rates:
-    """Rates from a file of `experiments/gpu_check.py`.
+    """Read rates from a file that `experiments/gpu_check.py` wrote.
 
     Raises:
         SymboUQError: If the file is invalid.
@@ -323,10 +328,10 @@ def check(
     rates: Rates | None = None,
     hub: Hub = from_hub,
 ) -> Iterator[Finding]:
-    """Find what would fail, waste or deviate from the paper in an experiment.
+    """Find what would fail, waste resources or deviate from the paper in an experiment.
 
-    Without `data`, files are not checked; without `rates`, times are guesses. `hub` looks up a
-    model.
+    Without `data`, files are not checked; without `rates`, times are guesses. `hub` looks up
+    models.
     """
     yield from _files(config, data)
     models: list[_Loaded] = []
@@ -354,7 +359,7 @@ def check(
 
 
 def _planned(config: ExperimentConfig, data: Path | None) -> Experiment:
-    """Stages of the experiment, without looking for files."""
+    """Plan the experiment's stages without looking for files."""
     drawn: dict[str, Any] = {"files": {}, "provider": None, "family": next(iter(FAMILIES))}
     datasets = [
         dataset if dataset.family else dataset.model_copy(update=drawn)
@@ -381,9 +386,10 @@ def _files(config: ExperimentConfig, data: Path | None) -> Iterator[Finding]:
 def _facts(
     model: BackboneConfig, hub: Hub, unreached: dict[str, str]
 ) -> tuple[Facts | None, list[Finding]]:
-    """Facts of a model from its folder, the hub or `models.yaml`.
+    """Determine facts of a model from its folder, the hub or `models.yaml`.
 
-    `unreached` collects models that the hub was not asked for, and why it cannot be reached.
+    `unreached` collects models that could not be looked up because the hub is unreachable, with the
+    reason.
     """
     facts: Facts | None
     if model.pretrained:
@@ -411,7 +417,7 @@ def _facts(
             return facts, [Finding("failure", model.name, f"{identity} is {reason}", mend)]
         except ValueError as error:
             return None, [Finding("unchecked", model.name, f"{identity}: {error}")]
-        except Exception as error:  # clients raise errors of many kinds where there is no network
+        except Exception as error:  # without a network, clients raise errors of many kinds
             unreached[identity] = brief(error)
     unreached[identity] = next(iter(unreached.values()))
     facts = known_models().get(identity)
@@ -420,7 +426,7 @@ def _facts(
 
 
 def _unreached(models: Mapping[str, str]) -> Iterator[Finding]:
-    """One finding that access to models is not checked."""
+    """One finding that says for which models access was not checked."""
     if not models:
         return
     known = known_models()
@@ -456,7 +462,7 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
 
 
 def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Check that an engine has memory for weights, one text of full context, and a step."""
+    """Check that an engine has memory for the weights, one text of full context length, and a step."""
     (config, generation, facts), cards = model, model.generation.tensor_parallel or 1
     most = facts.context or CONTEXT
     if generation.context and facts.context and generation.context > facts.context:
@@ -467,7 +473,7 @@ def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
     share = (generation.memory or SHARE) if generation.engine == "vllm" else 1.0
 
     def spare(cards: int, context: int, quantization: str | None) -> float:
-        """Bytes that are left."""
+        """Bytes that are left over."""
         room = cards * (machine.memory * GB * share - _RUNTIME)
         held = facts.weights(quantization) + facts.cache(context) + facts.activations
         return room - held
@@ -527,7 +533,7 @@ def _waste(config: ExperimentConfig, machine: Machine, models: list[_Loaded]) ->
 
 
 def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Finding]:
-    """Labels and traces that no table reads."""
+    """Find labels and traces that no table uses."""
     references = {judge.name for judge in config.reference_judges}
     every = sum(cell.size for cell in experiment.cells.values())
     judged = sum(c.size for c in experiment.cells.values() if references & c.judged.keys())
@@ -560,7 +566,7 @@ def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Findin
 
 
 def _paper(config: ExperimentConfig) -> Iterator[Finding]:
-    """Settings that differ from the paper's, if the backbones and source are the paper's."""
+    """Find settings that differ from the paper's, if the backbones and the source are the paper's."""
     if not any(
         paper_number("result", "AUROC", backbone=b.name, dataset=config.source, method="CCP")
         for b in config.backbones
@@ -579,7 +585,7 @@ def _paper(config: ExperimentConfig) -> Iterator[Finding]:
 
 
 def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> Iterator[Finding]:
-    """Estimated disk space of models and stages."""
+    """Estimate the disk space for models and stages."""
     config, facts = experiment.config, {model.config.name: model.facts for model in models}
     taken: Counter[str] = Counter()
     for known in facts.values():
@@ -605,7 +611,7 @@ def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> It
 
 
 def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Iterator[Finding]:
-    """Time of the stages, by kind."""
+    """Estimate the time of the stages, by kind."""
     engine = experiment.config.generation.engine
     runs = sorted(rates.runs if rates else (), key=lambda run: -run.parameters)
     written = next((run for run in runs if run.engine == engine), None)
@@ -644,5 +650,5 @@ def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Ite
 
 
 def _scaled(run: Measured, model: Model) -> float:
-    """Seconds per text, scaled from measurements of another model."""
+    """Seconds per text, scaled from measurements on another model."""
     return TRACE_TOKENS / run.tokens_per_second * model.parameters / run.parameters

@@ -1,6 +1,6 @@
 """Predictions of the composer and its variants (section DARC, Table ablation, Table valsize).
 
-All decisions are made on validation; test traces have no labels here.
+All decisions are made on validation. Test traces have no labels here.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ from symbouq.reliability.worlds import WORLDS
 Values = NDArray[np.float64]
 
 CANDIDATES = tuple(name for name, scorer in SCORERS.items() if scorer.banked)
-"""Scores that DARC composes: six supervised and five training-free (appendix DARC Protocol)."""
+"""The scores that DARC composes: six supervised and five training-free ones (appendix DARC
+Protocol)."""
 
 METHOD = "SymboUQ"
-"""Name of the paper's composition: the variant `full`."""
+"""Name of the paper's composition, the variant `full`."""
 UNLABELLED = "no target labels"
-"""Name of the composition adapted to the target without its labels."""
+"""Name of the composition that is adapted to the target without labels from the target."""
 
 
 @dataclass(frozen=True)
 class ScoredTraces:
-    """Traces of a cell as a composer sees them: profiles and scores, no labels.
+    """A cell's traces as a composer sees them: profiles and scores, but no labels.
 
     Attributes:
         ids: Ids of the traces.
         groups: Key of each trace's scene.
         audits: Profiles of the traces.
-        claims: By method and seed, then by id: values of the claims of each scored trace.
-        orientations: Meaning of larger values, by method.
-        worlds: Score of each answer in the possible worlds, by id; None if not computed.
-        scores: Calibrated scores of the traces, keyed like `claims`.
+        claims: Values of the claims in each scored trace, by method and seed, then by id.
+        orientations: What larger values mean, by method.
+        worlds: Score of each answer against the possible worlds, by id; None if not computed.
+        scores: Calibrated scores of the traces, with the keys of `claims`.
     """
 
     ids: tuple[str, ...]
@@ -65,8 +66,8 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Read the traces of a cell with audits, scores of claims and optionally scores in possible
-        worlds.
+        """Read a cell's traces with their audits, the scores of their claims and, optionally, their
+        scores against the possible worlds.
         """
         from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
@@ -91,7 +92,7 @@ class ScoredTraces:
         )
 
     def subset(self, numbers: Iterable[int]) -> ScoredTraces:
-        """Traces at the given positions, from 0."""
+        """Select the traces at the given positions, from 0."""
         places = [*numbers]
         return replace(
             self,
@@ -101,24 +102,27 @@ class ScoredTraces:
         )
 
     def labelled(self, labels: Mapping[str, int]) -> ScoredTraces:
-        """Traces that have a label."""
+        """Select the traces that have a label."""
         return self.subset(place for place, name in enumerate(self.ids) if name in labels)
 
     def key(self, name: str, seed: int) -> tuple[str, int] | None:
-        """Key of a method's scores, shared by seeds of a deterministic method, or None."""
+        """Key of a method's scores; None without scores. All seeds of a deterministic method share
+        a key.
+        """
         seeds = [fitted for method, fitted in self.claims if method == name]
         return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """Scores of a method by id; None without scores."""
+        """Scores from a method by id; None if it has no scores."""
         return self.scores.get(self.key(name, seed) or (name, seed))
 
     def calibrators(
         self, labels: Mapping[str, int], seed: int
     ) -> dict[tuple[str, int], Calibrator]:
-        """Calibrators of the candidates (min-max statistics, reduction, Platt map).
+        """Fit calibrators for the candidates (min-max statistics, reduction, Platt map).
 
-        They depend on these traces and labels only. A candidate without both classes has none.
+        They depend only on these traces and labels. A candidate gets none unless both classes
+        occur.
         """
         calibrators = {}
         for key in filter(None, (self.key(name, seed) for name in CANDIDATES)):
@@ -130,7 +134,7 @@ class ScoredTraces:
         return calibrators
 
     def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> ScoredTraces:
-        """The same traces with calibrated scores only."""
+        """Return the same traces with only the calibrated scores."""
         scores = {}
         for key, calibrator in calibrators.items():
             claims = self.claims.get(key, {})
@@ -139,7 +143,7 @@ class ScoredTraces:
         return replace(self, scores=scores)
 
     def uncalibrated(self, name: str) -> ScoredTraces:
-        """The same traces with one method's raw values of the conclusion."""
+        """Return the same traces with one method's raw values for the conclusion as scores."""
         scores = {
             key: {trace: float(values[-1]) for trace, values in claims.items()}
             for key, claims in self.claims.items()
@@ -155,7 +159,7 @@ class Predicted:
     Attributes:
         method: `SymboUQ`, a variant, `... view`, `no target labels`, `epsilon VALUE`, `folds
             NUMBER`, or `valsize SIZE`.
-        seed: Seed of its trained scores, or number of the subsample.
+        seed: Seed of the trained scores that it uses, or number of the subsample.
         ids: The test traces.
         scores: Probability that each answer is right.
         composer: The fitted composer.
@@ -173,7 +177,7 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 
 
 def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
-    """Options with other values of `epsilon` or `folds`, by composition (Table search-space)."""
+    """Options that differ in `epsilon` or `folds`, by name of the composition (Table search-space)."""
     return {f"epsilon {value}": replace(options, epsilon=value) for value in epsilons} | {
         f"folds {number}": replace(options, folds=number) for number in folds
     }
@@ -189,9 +193,9 @@ def composed(
 ) -> Iterator[Predicted]:
     """Fit every variant on validation and predict the test traces.
 
-    A view (None: the assumed context) has its own profiles and constraint scores and shares the
-    rest. `sizes` are those of `subsampled`; `others` are further options for the assumed context,
-    by composition.
+    Each view (None: the assumed context) has its own profiles and constraint scores; everything
+    else is shared. `sizes` are as in `subsampled`. `others` are further options for the assumed
+    context, by name of the composition.
     """
     validation, test = views[None]
     shown: list[View | Literal["worlds"] | None] = [*views]
@@ -230,8 +234,8 @@ def subsampled(
     """Fit the determinacy design on subsamples of validation and predict the test traces (Table
     valsize).
 
-    There is one subsample per seed and size, except sizes beyond the labelled traces. Each decides
-    everything, including calibration.
+    There is one subsample per seed and size; sizes larger than the number of labelled traces are
+    skipped. All decisions, including calibration, are made on the subsample alone.
     """
     labelled = validation.labelled(labels)
     for size in sizes:
@@ -253,9 +257,10 @@ def without_target_labels(
     seeds: Sequence[int],
     options: Options | None = None,
 ) -> Iterator[Predicted]:
-    """Fit the composer on the source's labelled validation and adapt it to a target without labels.
+    """Fit the composer on the source's labelled validation traces, and adapt it to a target without
+    labels.
 
-    See `Composer.adapted`; this is not in the paper. The target's scores keep the source's
+    This uses `Composer.adapted` and is not in the paper. The target's scores keep the source's
     calibration.
     """
     labelled, variant = source.labelled(labels), VARIANTS["full"]
@@ -277,8 +282,8 @@ def composer_cost(
     seed: int,
     options: Options | None = None,
 ) -> Cost:
-    """Cost of the full composition besides its scores (Table efficiency): calibration and fitting
-    on validation, then predictions.
+    """Measure what the full composition costs in addition to its scores (Table efficiency):
+    calibration and fitting on validation, then predictions.
     """
     labelled, variant = validation.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
@@ -297,7 +302,9 @@ def composer_cost(
 def _calibrated(
     validation: ScoredTraces, labels: Mapping[str, int], seed: int, *others: ScoredTraces
 ) -> tuple[ScoredTraces, ...]:
-    """Traces with calibrated candidates, or else with the raw fixed constraint score."""
+    """Traces with calibrated candidates or, if none can be calibrated, with the raw fixed
+    constraint score.
+    """
     calibrators = validation.calibrators(labels, seed)
     if not calibrators:
         return tuple(traces.uncalibrated(FIXED) for traces in (validation, *others))
@@ -305,7 +312,7 @@ def _calibrated(
 
 
 def _profiles_of(view: View | Literal["worlds"] | None) -> View | None:
-    """View whose profiles and constraint scores a composition uses."""
+    """The view whose profiles and constraint scores a composition uses."""
     return "dual" if view == "worlds" else view
 
 
@@ -314,7 +321,9 @@ def _pools(
     view: View | Literal["worlds"] | None,
     seed: int,
 ) -> list[Pool]:
-    """Validation and test with candidate scores; the validation mean replaces a missing score."""
+    """Collect candidate scores for validation and test. A missing score is replaced by its
+    validation mean.
+    """
     shared, shown = views[None], views[_profiles_of(view)]
     columns = {
         name: [
@@ -358,7 +367,7 @@ def write_predictions(predictions: Iterable[Predicted], out: Path, composers: Pa
 
 
 def read_predictions(path: Path) -> dict[tuple[str, int], dict[str, float]]:
-    """Predictions by method and seed, then by id."""
+    """Read predictions by method and seed, then by id."""
     with extra("fit"):
         import pandas as pd
     groups = pd.read_parquet(path).groupby(["method", "seed"], sort=False)

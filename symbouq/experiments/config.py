@@ -1,4 +1,4 @@
-"""Configurations of experiments: YAML files, checked before anything runs."""
+"""Configurations for experiments: YAML files that are checked before anything runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ SPLITS: tuple[Split, ...] = ("train", "validation", "test")
 
 
 class _Part(BaseModel):
-    """Part of a configuration; unknown fields and changes are refused."""
+    """A part of a configuration. Unknown fields are refused, and values cannot be changed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
 
 View = Literal["grounded", "non-committal", "dual"]
-"""Verdicts that the constraint scorers see instead of those of the assumed context (rows of Table
-ablation): another context, or assumed and grounded side by side."""
+"""Verdicts that the constraint scorers see instead of those in the assumed context (rows of Table
+ablation): those in another context, or assumed and grounded verdicts side by side."""
 
 
 class TrainingConfig(_Part):
@@ -44,48 +44,48 @@ class TrainingConfig(_Part):
     steps: Annotated[int, Field(ge=1)] = FURTHER_STEPS
     """Optimiser steps."""
     tokens: Annotated[int, Field(ge=1)] = Plan.tokens
-    """Tokens per batch, including padding."""
+    """Number of tokens per batch, including padding."""
     rate: Annotated[float, Field(gt=0)] = FURTHER_RATE
     """Peak learning rate."""
     seed: int = Plan.seed
-    """Seed of the training scenes."""
+    """Seed for the training scenes."""
     hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = Plan.hops
     """Numbers of hops; repeat a number to draw it more often."""
     wordings: str | None = None
-    """Training split of a benchmark whose phrasings word three chains of four."""
+    """Training split of a benchmark, whose phrasings are used in three of four chains."""
     threads: Annotated[int, Field(ge=1)] | None = None
-    """CPU threads of the training; default: the experiment's `threads`."""
+    """Number of CPU threads for training; default: the experiment's `threads`."""
 
 
 class LoadingConfig(_Part):
     """How an engine loads and runs a model."""
 
     batch: Annotated[int, Field(ge=1)] | None = None
-    """Texts per batch; default: engine's choice."""
+    """Number of texts per batch; default: the engine's choice."""
     context: Annotated[int, Field(ge=1)] | None = None
     """Maximum tokens of a prompt with its trace; default: the model's maximum."""
     dtype: Literal["float32", "bfloat16", "float16"] | None = None
     """Number format; default: the model's on a GPU, float32 on a CPU."""
     quantization: str | None = None
-    """Quantisation of weights in vLLM, such as `fp8`; default: as stored."""
+    """How vLLM quantises weights, such as `fp8`; default: as stored."""
     memory: Annotated[float, Field(gt=0, le=1)] | None = None
     """Share of GPU memory for vLLM; default: vLLM's choice."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
-    """GPUs that vLLM splits a model across."""
+    """Number of GPUs across which vLLM splits a model."""
     tokenizer_mode: str | None = None
-    """vLLM's tokenizer: `hf` selects that of transformers if a folder also has Mistral's own;
+    """vLLM's tokenizer. `hf` selects that of transformers if a folder also has Mistral's own;
     default: vLLM's choice."""
 
 
 class BackboneConfig(LoadingConfig):
-    """Model that writes or judges traces. Its loading settings override `generation`."""
+    """A model that writes or judges traces. Its loading settings override those in `generation`."""
 
     name: str
-    """Name in tables."""
+    """Name shown in tables."""
     model: str | None = None
     """Folder or Hugging Face id; pin a commit after `@`."""
     pretrained: str | None = None
-    """A pretrained model that `symbouq backbone install` knows, instead of `model`."""
+    """Name of a pretrained model for `symbouq backbone install`, instead of `model`."""
     training: TrainingConfig | None = None
     """Further training."""
     chat_template: Path | None = None
@@ -93,13 +93,13 @@ class BackboneConfig(LoadingConfig):
 
     @property
     def weights(self) -> list[Path]:
-        """Folder as an input of stages; empty for hub or installed models."""
+        """The model's folder, as an input of stages; empty for hub or installed models."""
         folder = Path(self.model) if self.model is not None else None
         return [folder] if folder is not None and folder.is_dir() else []
 
     @property
     def identity(self) -> str:
-        """Name of the folder, or name on the hub or as installed."""
+        """Name of the folder, or the model's name on the hub or as installed."""
         if self.model is None:
             return self.pretrained or ""
         return Path(self.model).name if self.weights else self.model
@@ -118,7 +118,7 @@ class DatasetConfig(_Part):
     """Questions: a family of generated scenes, or files of a benchmark."""
 
     name: str
-    """Name in tables."""
+    """Name shown in tables."""
     family: str | None = None
     """Family of generated scenes (`symbouq scenes`)."""
     provider: str | None = None
@@ -126,27 +126,27 @@ class DatasetConfig(_Part):
     files: dict[Split, str] = {}
     """File of each split."""
     sizes: dict[Split, Annotated[int, Field(ge=0)]]
-    """Questions per split; from a file, those whose ids have the smallest hashes. Splits that share
-    a file share no row."""
+    """Number of questions per split. From a file, those whose ids have the smallest hashes are
+    taken. Splits that share a file share no row."""
     hops: tuple[int, ...] = ()
     """Numbers of hops to include; default: all."""
     seed: int = 2026
-    """Seed of scenes or row selection."""
+    """Seed for generating scenes or selecting rows."""
     free_form: bool = False
-    """Reason in prose, without a schema."""
+    """Whether models reason in prose, without a schema."""
     backbones: tuple[str, ...] = ()
-    """Names of the backbones that answer it; default: all."""
+    """Names of the backbones that answer this dataset; default: all."""
     optional: bool = False
-    """Skip it if the data folder or the file is missing."""
+    """Whether to skip the dataset if the data folder or a file is missing."""
 
     @property
     def questions(self) -> tuple[Hashable, ...]:
-        """Source and selection of the questions, independent of the form of the traces."""
+        """Where the questions come from and how they are selected, whatever form the traces have."""
         files = tuple(sorted(self.files.items()))
         return self.family, self.provider, files, self.hops, self.seed
 
     def passed_over(self, split: Split) -> int:
-        """Number of rows of a split's file used by earlier splits."""
+        """Number of rows in a split's file that earlier splits use."""
         earlier = SPLITS[: SPLITS.index(split)]
         same = (other for other in earlier if self.files.get(other) == self.files.get(split))
         return sum(self.sizes.get(other, 0) for other in same) if self.files else 0
@@ -165,12 +165,12 @@ class DatasetConfig(_Part):
 
 
 class GenerationConfig(LoadingConfig):
-    """Generation of traces, and default loading of models."""
+    """How traces are generated, and how models are loaded by default."""
 
     engine: Literal["transformers", "vllm"] = "transformers"
     """Library that runs the models."""
     samples: Annotated[int, Field(ge=0)] = 10
-    """Extra traces per validation and test question, for the sampling baselines."""
+    """Number of extra traces per validation and test question, for the sampling baselines."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Temperature of the samples."""
     seed: int = 2026
@@ -179,31 +179,31 @@ class GenerationConfig(LoadingConfig):
     """Maximum tokens of a trace."""
 
     def of(self, model: BackboneConfig) -> GenerationConfig:
-        """Generation with the settings of a model."""
+        """The settings for generation, with those of a model taking precedence."""
         own = model.model_dump(include={*LoadingConfig.model_fields}, exclude_none=True)
         return self.model_copy(update=own)
 
 
 class _ByPeople(_Part):
-    """What people say of a backbone's test traces."""
+    """What people say about a backbone's test traces."""
 
     backbone: str
-    """Whose traces."""
+    """Backbone that wrote the traces."""
     dataset: str
-    """About which questions."""
+    """Dataset of their questions."""
     file: Path
-    """Its file; the path starts from the configuration."""
+    """File with the judgements; its path is relative to the configuration."""
 
 
 class AnnotationConfig(_ByPeople):
-    """Relations that people read in claims, for the parser's F1: JSON Lines with `id`, `claim`
-    (from 1) and `relations`, a list of [subject, relation, object].
+    """Relations that people read in claims, to measure the parser's F1: JSON Lines with `id`,
+    `claim` (from 1) and `relations`, a list of [subject, relation, object].
     """
 
 
 class HumanLabelsConfig(_ByPeople):
-    """Labels that people gave to steps, for the agreement of the judge with people: CSV or JSON
-    Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong).
+    """Labels that people gave to steps, to measure how well the judge agrees with people: CSV or
+    JSON Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong).
     """
 
 
@@ -211,17 +211,17 @@ class ExperimentConfig(_Part):
     """A whole experiment."""
 
     name: str
-    """Name of the run's folder."""
+    """Name of the folder for the run."""
     backbones: Annotated[list[BackboneConfig], Field(min_length=1)]
-    """Models."""
+    """Models that write traces."""
     source: str
     """Dataset for training the scorers; it needs a `train` split."""
     datasets: Annotated[list[DatasetConfig], Field(min_length=1)]
-    """Source and targets."""
+    """The source and the targets."""
     generation: GenerationConfig = GenerationConfig()
-    """Generation settings."""
+    """Settings for generation."""
     profile: str | None = None
-    """Profile of every audit; default: each dataset's own."""
+    """Profile for every audit; default: each dataset's own."""
     answers: Answers = "answer"
     """How conclusions are judged: `answer`, or `relation` for the paper's strict auditor."""
     pipeline: str | None = None
@@ -229,51 +229,51 @@ class ExperimentConfig(_Part):
     lookback: Literal["heads", "pooled"] = "heads"
     """Lookback ratios: `heads` for every head, `pooled` for their mean per layer."""
     scorers: list[str] = []
-    """Scorers, by their names in the paper; Constraint-Rule must be among them; default: all."""
+    """Names of the scorers in the paper; Constraint-Rule must be among them; default: all."""
     nli: str | None = None
-    """Entailment model for Semantic Entropy and SelfCheckGPT: a folder or a Hugging Face id;
+    """Entailment model for Semantic Entropy and SelfCheckGPT, as a folder or a Hugging Face id;
     default: the auditor's rules decide."""
     ccp: ClaimProbability = "alternatives"
-    """Form of CCP: `alternatives` of each token, or `likelihood` of the claim."""
+    """Form of CCP: with the `alternatives` of each token, or the claim's own `likelihood`."""
     selfcheck: SelfCheck = "support"
-    """Form of SelfCheckGPT: samples that `support` a claim, or `contradiction`."""
+    """Form of SelfCheckGPT: by samples that `support` a claim, or by `contradiction`."""
     views: list[View | Literal["worlds"]] = []
-    """More views besides the assumed context; the constraint scorers are retrained on each."""
+    """Views besides the assumed context. The constraint scorers are retrained on each."""
     judge: BackboneConfig | None = None
-    """Model that labels reasoning steps without other labels."""
+    """Model that labels reasoning steps if there are no other labels."""
     reference_judges: list[BackboneConfig] = []
-    """Models that label the same steps, to measure the judge's agreement."""
+    """Models that label the same steps, to measure how well the judge agrees with them."""
     annotations: list[AnnotationConfig] = []
-    """Relations of some claims, annotated by people."""
+    """Relations that people annotated in some claims."""
     human_labels: list[HumanLabelsConfig] = []
-    """Labels of some steps, given by people."""
+    """Labels that people gave to some steps."""
     epsilon: Annotated[float, Field(ge=0, le=0.5)] = EPSILON
-    """The composer drops a candidate whose AUROC is closer to 1/2 than this."""
+    """The composer drops candidates whose AUROC is closer to 1/2 than this."""
     folds: Annotated[int, Field(ge=1)] = FOLDS
-    """Validation folds for choosing features and regularisation."""
+    """Number of validation folds for choosing features and regularisation."""
     epsilons: tuple[Annotated[float, Field(ge=0, le=0.5)], ...] = (0.01, 0.02, 0.03, 0.04, 0.05)
-    """Values of `epsilon` in Table search-space."""
+    """Values of `epsilon` tried in Table search-space."""
     fold_numbers: tuple[Annotated[int, Field(ge=1)], ...] = (1, 3, 5, 7, 10)
-    """Values of `folds` in Table search-space."""
+    """Values of `folds` tried in Table search-space."""
     validation_sizes: tuple[Annotated[int, Field(ge=2)], ...] = (8, 16, 32, 64, 128)
-    """Numbers of target labels in Table valsize, with one subsample per seed."""
+    """Numbers of target labels in Table valsize; there is one subsample per seed."""
     replayed: Annotated[int, Field(ge=1)] = 250
-    """Test traces per backbone and dataset in Table prefix."""
+    """Number of test traces per backbone and dataset in Table prefix."""
     threads: Annotated[int, Field(ge=1)] | None = None
-    """CPU threads of models and networks; default: all cores."""
+    """Number of CPU threads for models and networks; default: all cores."""
     workers: Annotated[int, Field(ge=1)] = 1
-    """Stages that run side by side on this machine, each model in its own process; with GPUs, at
-    most one per GPU."""
+    """Number of stages that run side by side on this machine, each model in its own process; with
+    GPUs, at most one per GPU."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
-    """Seeds of the trained scorers."""
+    """Seeds for the trained scorers."""
     search: Grid | None = None
-    """Grid for tuning the scorers with the first seed; otherwise the next three keys apply."""
+    """Grid for tuning the scorers with the first seed. Without it, the next three keys apply."""
     epochs: Annotated[int, Field(ge=1)] = 30
-    """Training epochs."""
+    """Number of training epochs."""
     width: Annotated[int, Field(ge=1)] = 256
     """Hidden width."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-4
-    """Learning rate, larger than the paper's because there are few traces."""
+    """Learning rate; it is larger than the paper's because there are few traces."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:
@@ -332,14 +332,14 @@ class ExperimentConfig(_Part):
 
     @property
     def judges(self) -> list[BackboneConfig]:
-        """The judge, if any, and the reference judges."""
+        """The judge, if there is one, and the reference judges."""
         return [*([self.judge] if self.judge else []), *self.reference_judges]
 
     def judges_of(self, dataset: DatasetConfig, split: Split) -> list[BackboneConfig]:
-        """Judges whose labels of a split are read.
+        """Judges whose labels for a split are used.
 
-        Training and tables about steps read the judge's; the table of agreement reads the reference
-        judges' on test traces. Of prose, only training reads labels.
+        Training and the tables about steps use the judge's labels. The table of agreement uses the
+        reference judges' labels on test traces. For prose, only training uses labels.
         """
         judge = [self.judge] if self.judge else []
         if dataset.free_form:
@@ -348,15 +348,16 @@ class ExperimentConfig(_Part):
 
     @property
     def scorer_views(self) -> list[View | None]:
-        """Views of the constraint scorers: None, the assumed context, then those of `views`."""
+        """Views for the constraint scorers: first None, the assumed context, then those in `views`."""
         return [None, *(view for view in self.views if view != "worlds")]
 
 
 def read_config(path: Path) -> ExperimentConfig:
-    """Configuration from a YAML file, with absolute model folders.
+    """Read a configuration from a YAML file; make the paths of model folders absolute.
 
     Raises:
-        SettingsError: If the file cannot be read or values are wrong; names every fault.
+        SettingsError: If the file cannot be read or values are wrong. The message names every
+            fault.
     """
     config = read_settings(path, ExperimentConfig)
 

@@ -1,4 +1,4 @@
-"""An experiment: the graph of its stages, built from a configuration."""
+"""An experiment: the graph of stages built from a configuration."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from symbouq.reading.syntax.pipeline import installed
 from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
 MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GPU, at a guess"}
-"""The machines that the estimated costs are for, by engine."""
+"""The machines for which costs are estimated, by engine."""
 
 _PACKAGES = {
     "models": ("torch", "transformers", "llguidance", "safetensors", "sklearn", "pandas"),
     "vllm": ("vllm",),
     "gguf": GGUF_PACKAGES,
 }
-"""Packages that are imported of each extra."""
+"""Packages imported by each extra."""
 
 _Stage = TypeVar("_Stage", bound=Stage)
 
 
 def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
-    """Dataset with sizes that its source can fill."""
+    """The dataset, with sizes reduced to what its source can fill."""
     there = available(dataset, data)
     for split, count in there.items():
         if not count:
@@ -55,19 +55,19 @@ def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
 
 
 class Experiment:
-    """All stages up to the predictions of every method.
+    """All stages up to every method's predictions.
 
-    `allow_smaller` shrinks splits that their source cannot fill.
+    `allow_smaller` permits smaller splits where a source has too few questions.
 
     Attributes:
-        config: The experiment with its final sizes, without optional datasets that are missing.
-        datasets: Datasets by name.
-        cells: Stages of each cell.
+        config: The configuration with final sizes and without missing optional datasets.
+        datasets: The datasets by name.
+        cells: The stages of each cell.
         models: Backbones and judges by name.
         costs: Stage that measures the scorers' costs, by backbone.
         searches: Stages that tune learned scorers, by backbone and scorer.
         pairs: The counterfactual audit; None if the source has no test split.
-        run: Folder of all stages.
+        run: The run, with the folder of all stages.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Experiment:
                 if not asked.dataset.backbones or backbone.name in asked.dataset.backbones
             ]
             self.cells |= {cell.name: cell for cell in own}
-            # One kind of stage after the other: each model is loaded once.
+            # One kind of stage after the other, so that each model is loaded only once.
             for alike in zip(*(cell.stages for cell in own), strict=True):
                 self._stages += [stage for stage in alike if stage is not None]
             self._add_scoring(backbone)
@@ -113,15 +113,16 @@ class Experiment:
         self.run = Run(folder, self._stages, processes, config.threads)
 
     def make(self, begun: Callable[[Stage], None], advance: Callable[[int], None]) -> None:
-        """Make unfinished stages on this machine; arguments as of `Run.make`.
+        """Make all unfinished stages on this machine. The arguments are as in `Run.make`.
 
-        With several workers, on a GPU, or with vLLM, whose engines keep GPU memory, each model has
-        its own process.
+        Each model has its own process if there are several workers, on a GPU, or with vLLM, whose
+        engines keep GPU memory.
         """
         run, workers, engine = self.run, self.config.workers, self.config.generation.engine
         gpus = gpu_groups(run.most_gpus)
         if workers > 1:
-            # Few models are divided, and what others wait for are not these: they come last.
+            # Models that are split across GPUs are few, and no other stages wait for them, so they
+            # come last.
             for size in sorted({stage.gpus for stage in run.stages}):
                 groups = gpu_groups(size)
                 with SideBySide(workers, groups) as submit:
@@ -133,7 +134,7 @@ class Experiment:
             self.run.make(begun, advance)
 
     def shortages(self) -> list[str]:
-        """Splits that their source cannot fill, one line each.
+        """Splits that their source cannot fill, one line for each.
 
         Raises:
             SettingsError: If a file is missing.
@@ -145,10 +146,10 @@ class Experiment:
         ]
 
     def check_packages(self) -> None:
-        """Make sure that the required packages are installed.
+        """Check that the required packages are installed.
 
         Raises:
-            SymboUQError: Names the extras of missing packages.
+            SymboUQError: Names the extras whose packages are missing.
         """
         needed = ["models"]
         if self.config.generation.engine == "vllm":
@@ -175,7 +176,7 @@ class Experiment:
         return stage
 
     def _added(self, configured: BackboneConfig, data: Path | None) -> Model:
-        """A model and its stages; a judge may also be a backbone."""
+        """Add a model and its stages, once. A judge may also be a backbone."""
         if configured.name in self.models:
             return self.models[configured.name]
         model = self.models[configured.name] = Model(configured, self._installed, data)
@@ -183,8 +184,8 @@ class Experiment:
         return model
 
     def _add_scoring(self, backbone: Model) -> None:
-        """Add scorers fitted on a backbone's source traces, scores of every validation and test
-        trace, compositions, and the scorers' costs.
+        """Add stages for scorers fitted on a backbone's source traces, for scores of every
+        validation and test trace, for compositions, and for the scorers' costs.
         """
         config, source = self.config, self.config.source
         cells = {

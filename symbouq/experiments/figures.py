@@ -1,4 +1,4 @@
-"""Figures of the paper, and reliability diagrams."""
+"""The paper's figures, and reliability diagrams."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLUMNS = 4
-"""Most panels beside each other."""
+"""Maximum number of panels side by side."""
 
 CONSTRAINT = "Constraint-Rule"
-"""The constraint score whose separation is shown: nothing of it was learned on the source."""
+"""The constraint score whose separation is shown. Nothing in it was learned on the source."""
 
 COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq", "Perplexity")
-"""Methods of the risk-coverage curves and the reliability diagrams, those of them that ran."""
+"""Methods shown in risk-coverage curves and reliability diagrams, if they ran."""
 
 
 @styled
 def separation(results: Results) -> Figure:
-    """Constraint-score separation over within-dataset bins of determinacy and parse coverage
-    (figure analysis, left): Somers' D of Constraint-Rule on traces with a parsed claim, mean over
-    datasets.
+    """How well a constraint score separates right from wrong answers within bins of determinacy and
+    of parse coverage in each dataset (figure analysis, left). It shows Somers' D for
+    Constraint-Rule on traces with a parsed claim, averaged over datasets.
     """
     figure, panels = _panels(1, len(results.backbones))
     for axes, backbone in zip(panels, results.backbones, strict=True):
@@ -57,30 +57,30 @@ def separation(results: Results) -> Figure:
 
 
 RESAMPLES = 500
-"""Resamples of the traces, for the 95 % intervals of the separation."""
+"""Number of resamples for the 95 % intervals of the separation."""
 
 
 def _heights(rows: Any, names: Sequence[str], column: int) -> Any:
-    """Separation in each bin of a column; NaN if undefined."""
+    """Separation in each bin of the given column; NaN if undefined."""
     bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
     return np.array([np.nan if x.separation is None else x.separation for x in bins])
 
 
 def _interval(rows: Any, names: Sequence[str], column: int) -> tuple[Any, Any]:
-    """95 % percentile interval of the separation in each bin, over resamples of the traces."""
+    """95 % percentile interval of the separation in each bin, from resampling traces."""
     chance, of = np.random.default_rng(0), np.array(names)
     drawn = []
     for _ in range(RESAMPLES):
         chosen = chance.integers(len(rows), size=len(rows))
         drawn.append(_heights(rows[chosen], list(of[chosen]), column))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a bin without a separation
+        warnings.simplefilter("ignore", RuntimeWarning)  # a bin may have no separation
         low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
     return low, high
 
 
 def _applicable(cell: CellResults) -> Any:
-    """Constraint score, label, determinacy and parse coverage of the traces with a parsed claim,
+    """Constraint score, label, determinacy and parse coverage of each trace with a parsed claim,
     `[n, 4]`.
     """
     profiles = {audit["id"]: audit["profile"] for audit in cell.audits}
@@ -95,10 +95,11 @@ def _applicable(cell: CellResults) -> Any:
 
 @styled
 def risk(results: Results) -> Figure:
-    """Risk over coverage on the targets (figure analysis, right), or on the source without targets.
+    """Risk over coverage on the targets (figure analysis, right) or, without targets, on the
+    source.
 
-    Curves are means over seeds, bands go from the least to the largest, and all curves of a panel
-    use the same traces.
+    Curves are means over seeds, bands range from the lowest to the highest seed, and all curves in
+    a panel use the same traces.
     """
     targets = [d for d in results.datasets if d != results.config.source]
     targets = targets or results.datasets
@@ -125,15 +126,15 @@ def _titled(cell: CellResults) -> str:
 
 
 def _coverage_of(cell: CellResults) -> str:
-    """Axis label with the number of traces, and of those that lack a score."""
+    """Axis label with the number of traces and the number of those that lack a score."""
     imputed = f", {cell.imputed} imputed" if cell.imputed else ""
     return f"coverage of {len(cell.truth)} traces{imputed}"
 
 
 @styled
 def reliability(results: Results) -> Figure:
-    """Share of right answers over the full method's probability: 10 bins of equal width, first
-    seed.
+    """Share of right answers against the full method's probability, in 10 bins of equal width, for
+    the first seed.
     """
     figure, panels = _panels(len(results.backbones), len(results.datasets))
     for axes, cell in zip(panels, results.cells(), strict=True):

@@ -1,4 +1,4 @@
-"""Numbers of the paper's tables (`paper.csv`, from its LaTeX source), to show next to ours."""
+"""Numbers in the paper's tables (`paper.csv`, from its LaTeX source), shown next to ours."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def _numbers() -> dict[tuple[str, ...], str]:
 def paper_number(
     table: str, metric: str, *, backbone: str = "", dataset: str = "", method: str = ""
 ) -> str | None:
-    """Number in a table of the paper; None if it does not report it."""
+    """A number from a table in the paper; None if the paper does not report it."""
     return _numbers().get((table, backbone, dataset, method, metric))

@@ -1,4 +1,4 @@
-"""Questions of a dataset: a file for the models, and another with the answers."""
+"""A dataset's questions: one file for the models, and another with the answers."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
 QUESTIONS = "questions.jsonl"
-"""The file that generation, audit and scores may read."""
+"""File that generation, audits and scores may read."""
 GOLD = "gold.jsonl"
-"""The file of answers and of the facts that decide a claim's truth: for labels and metrics only."""
+"""File with the answers and the facts that decide whether claims are true. Only labels and metrics
+may read it."""
 
 _GOLD = ("answer", "correct", "meta")
 _MOST_HOPS = (1, 2, 3)
 
 
 def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out: Path) -> None:
-    """Write the questions of a split and, in another file, their answers.
+    """Write the questions of a split to one file, and their answers to another.
 
     Raises:
         SettingsError: If a file is missing or has too few questions.
@@ -67,7 +68,7 @@ def _records(
 
 
 def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, dict[str, Any]]:
-    """Questions of a split's source with the wanted numbers of hops, by id."""
+    """Questions in a split's source that have one of the wanted numbers of hops, by id."""
     if dataset.provider is not None:
         read = provided(dataset.provider, split)
     else:
@@ -79,7 +80,7 @@ def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, 
 
 
 def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
-    """Number of available questions, for each split that asks for more.
+    """Number of available questions for each split that asks for more than there are.
 
     Raises:
         SettingsError: If a file is missing.
@@ -92,7 +93,7 @@ def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
 
 
 def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
-    """Message that a split's source has only `count` questions outside other splits."""
+    """Message that a split's source has only `count` questions that no other split uses."""
     hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
     others = " beside those of other splits" if dataset.passed_over(split) else ""
     source = dataset.provider or dataset.files[split]
@@ -103,16 +104,16 @@ def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
 
 
 def _split_of(scene: Sequence[str]) -> Split:
-    """Split of a generated scene, so that splits share no scene."""
+    """Assign a generated scene to a split, so that splits share no scene."""
     return SPLITS[int(scene_key([*scene])[:8], 16) % len(SPLITS)]
 
 
 def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
-    """Make sure that splits share no scene, and write their numbers of questions and scenes with a
+    """Check that splits share no scene, and write how many questions and scenes each has, with a
     hash.
 
     Raises:
-        SettingsError: Names two questions with one scene in different splits.
+        SettingsError: Names two questions in different splits that share a scene.
     """
     owner: dict[str, tuple[str, str]] = {}
     splits: dict[str, dict[str, Any]] = {}
@@ -137,14 +138,14 @@ def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
 
 
 def has_files(dataset: DatasetConfig, data: Path | None) -> bool:
-    """Whether a dataset is used: always, unless it is optional and its files are missing."""
+    """Whether a dataset can be used. Only an optional dataset with missing files cannot."""
     if not dataset.optional or not dataset.files:
         return True
     return data is not None and all((data / name).exists() for name in dataset.files.values())
 
 
 def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:
-    """File of a split.
+    """The file of a split.
 
     Raises:
         SettingsError: If there is no data folder, or the file is missing.
@@ -158,16 +159,16 @@ def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Pat
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Records of a JSON Lines file from a stage."""
+    """Read the records in a JSON Lines file from a stage."""
     with path.open(encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
 
 def instances(file: Path) -> Iterator[Instance]:
-    """Questions of a benchmark's file, possibly compressed.
+    """Yield the questions in a benchmark's file, possibly compressed.
 
     Raises:
-        RecordError: At the first invalid one.
+        RecordError: At the first invalid question.
     """
     for line in read_lines(str(file)):
         if isinstance(line, RecordError):
@@ -176,15 +177,15 @@ def instances(file: Path) -> Iterator[Instance]:
 
 
 Provider = Callable[[Split], Iterable[Mapping[str, Any]]]
-"""What an entry point of the group `symbouq.datasets` is: gives the questions of a split as records
-with `id`, `scene`, `question`, `answer` and `answer_space`."""
+"""Type of the entry points in the group `symbouq.datasets`. It returns the questions of a split as
+records with `id`, `scene`, `question`, `answer` and `answer_space`."""
 
 
 def provider(name: str) -> EntryPoint:
-    """Entry point of a dataset from a package.
+    """Find the entry point of a dataset that a package supplies.
 
     Raises:
-        SettingsError: If no package brings it.
+        SettingsError: If no package supplies it.
     """
     points = {point.name: point for point in plugins.brought(plugins.DATASETS)}
     if name not in points:
@@ -194,10 +195,10 @@ def provider(name: str) -> EntryPoint:
 
 
 def provided(name: str, split: Split) -> Iterator[Instance]:
-    """Questions of a split from a package.
+    """Yield the questions of a split that a package supplies.
 
     Raises:
-        SettingsError: If no package brings the dataset.
+        SettingsError: If no package supplies the dataset.
         SymboUQError: If it cannot be loaded, or a record is invalid.
     """
     give: Provider = plugins.loaded(provider(name))

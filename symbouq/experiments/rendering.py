@@ -1,4 +1,4 @@
-"""Tables as Markdown, CSV and LaTeX."""
+"""Renders tables as Markdown, CSV and LaTeX."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from dataclasses import dataclass
 from typing import Literal
 
 Mark = Literal["", "best", "second", "gray"]
-"""Emphasis of a value: the best of its column, the second best, or a score that does not
+"""Emphasis of a value: the best in its column, the second best, or grey for a score that does not
 discriminate."""
 
 NOT_RUN = "not run"
-"""Text of a cell that the configuration cannot fill."""
+"""Text for a cell that the configuration cannot fill."""
 UNDEFINED = "undefined"
-"""Text of a metric that is not defined, as on traces of one class."""
+"""Text for a metric that is undefined, for example on traces of one class."""
 BESIDE = "paper"
-"""Head of a column that belongs to the one before it: the paper's numbers."""
+"""Heading of a column with the paper's numbers, which belongs to the column before it."""
 WIDTH = 110
-"""Most characters of a line of a Markdown table, if its columns can be divided."""
+"""Maximum number of characters in a line of a Markdown table whose columns can be divided."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A cell with its emphasis."""
+    """A cell's text with its emphasis."""
 
     text: str
     mark: Mark = ""
@@ -32,12 +32,12 @@ class Value:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with heads and cells, of which plain text has no emphasis, and a note on how to read
-    it.
+    """A table with headings, cells and a note on how to read it. Cells of plain text have no
+    emphasis.
 
     Attributes:
-        labels: Number of label columns, repeated in each part of a divided table; 0: do not divide
-            it.
+        labels: Number of label columns, which are repeated in each part of a divided table; 0:
+            never divide it.
     """
 
     title: str
@@ -48,7 +48,7 @@ class Table:
 
 
 def rendered(tables: Sequence[Table], form: str, footer: str = "") -> str:
-    """Tables as text in one of FORMS, with an optional line about their origin."""
+    """Render tables as text in one of FORMS, optionally with a line about their origin."""
     return FORMS[form](tables, footer)
 
 
@@ -72,7 +72,7 @@ def _markdown(tables: Sequence[Table], footer: str) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int]) -> list[list[int]]:
-    """Columns of each part of a divided table, so that no line exceeds `WIDTH` if possible."""
+    """Divide a table: the columns of each part, such that lines exceed `WIDTH` only if unavoidable."""
     if not table.labels:
         return [[*range(len(widths))]]
     labels = [*range(table.labels)]
@@ -133,7 +133,7 @@ FORMS: dict[str, Callable[[Sequence[Table], str], str]] = {
     "csv": _csv,
     "latex": _latex,
 }
-"""The forms by name; LaTeX needs the packages booktabs and xcolor."""
+"""Renderers by name. LaTeX needs the packages booktabs and xcolor."""
 
 _MARKDOWN: dict[Mark, str] = {"": "{}", "best": "**{}**", "second": "<u>{}</u>", "gray": "*{}*"}
 _LATEX: dict[Mark, str] = {
@@ -165,10 +165,10 @@ def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], 
 def highlighted(
     values: Sequence[float | None], higher: bool, ranked: Sequence[bool] = ()
 ) -> list[Value]:
-    """Cells of a column, with the best and second-best value marked; values that look alike share a
-    mark.
+    """Make the cells of a column, marking the best and second-best value. Values that look the same
+    when rounded share a mark.
 
-    `ranked` says which values take part; all if empty.
+    `ranked` says which values compete; if it is empty, all do.
     """
     takes_part = ranked or [True] * len(values)
     shown = [None if value is None else round(value, 3) for value in values]

@@ -1,6 +1,6 @@
-"""Results of an experiment: scores of the test traces and their audited claims.
+"""Results of an experiment: scores of the test traces, and their audited claims.
 
-Only this module reads test labels, after predictions are written.
+Only this module reads test labels, and only after predictions are written.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ METRICS = {
     "nll": "NLL",
     "aurc": "AURC",
 }
-"""The metrics of every method, with their names in tables."""
+"""The metrics computed for every method, with their names in tables."""
 
 ORACLE = ("Constraint", "Neural-Seq")
-"""The scores between which the oracle of Table ablation chooses."""
+"""The scores between which the oracle in Table ablation chooses."""
 
 
 class CellResults:
-    """Test traces of a backbone on a dataset; none if it does not answer that dataset."""
+    """A backbone's test traces on a dataset. There are none if it does not answer that dataset."""
 
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
         self.cell = cell
@@ -71,13 +71,13 @@ class CellResults:
 
     @cached_property
     def claim_labels(self) -> dict[str, tuple[Label, ...]]:
-        """Labels of each trace's claims by id, the conclusion last."""
+        """Labels of each trace's claims, by id; the conclusion comes last."""
         labels = read_labels(self._path(self._stages.labels)) if self._stages else {}
         return {name: record.labels for name, record in labels.items()}
 
     @cached_property
     def truth(self) -> dict[str, int]:
-        """Correctness of each labelled trace's answer, by id."""
+        """Whether each labelled trace's answer is right, by id."""
         return conclusion_labels(self._path(self._stages.labels)) if self._stages else {}
 
     @cached_property
@@ -91,18 +91,18 @@ class CellResults:
         return read_rows(self._path(self._stages.audits[None])) if self._stages else []
 
     def profiles(self, name: str) -> list[float]:
-        """One value of each trace's audit profile."""
+        """One value from the audit profile of each trace."""
         return [audit["profile"][name] for audit in self.audits]
 
     @property
     def determinacy(self) -> float | None:
-        """Determinacy of the traces, weighted by their parsed claims."""
+        """Determinacy of the traces, weighted by the number of parsed claims."""
         parsed = [sum(bool(x["relations"]) for x in audit["claims"]) for audit in self.audits]
         return weighted_determinacy(self.profiles("determinacy"), parsed)
 
     @cached_property
     def _scored(self) -> dict[tuple[str, int], dict[str, float | None]]:
-        """Single scores of the test traces by method and seed, then by id."""
+        """Scores of the test traces by single methods: by method and seed, then by id."""
         return self._scores_of(self.cell)
 
     def _scores_of(self, cell: Cell) -> dict[tuple[str, int], dict[str, float | None]]:
@@ -121,10 +121,10 @@ class CellResults:
 
     @cached_property
     def scores(self) -> dict[str, dict[int, Values]]:
-        """Scores of the traces in `truth`, in order, by method and seed: single scores and
-        compositions.
+        """Scores of the traces in `truth`, in order, by method and seed. They include single scores
+        and compositions.
 
-        The method's mean over validation replaces a missing score, as in the composer.
+        A missing score is replaced by the method's mean over validation, as in the composer.
         """
         scores: dict[str, dict[int, Values]] = {}
         validation = self._scores_of(self._validation)
@@ -144,15 +144,16 @@ class CellResults:
 
     @cached_property
     def imputed(self) -> int:
-        """Number of labelled test traces that lack a score."""
+        """Number of labelled test traces that lack at least one score."""
         columns = self._scored.values()
         return sum(any(scores.get(name) is None for scores in columns) for name in self.truth)
 
     @cached_property
     def _values(self) -> dict[tuple[str, str], list[float]]:
-        """Defined values over seeds by method and metric, none unless labels have both classes.
+        """Defined values over seeds, by method and metric. There are none unless both classes
+        occur.
 
-        Method `oracle` is the better of two scores (Table ablation).
+        The method `oracle` is the better of two scores (Table ablation).
         """
         labels = [*self.truth.values()]
         runs = {method: [*by_seed.values()] for method, by_seed in self.scores.items()}
@@ -168,7 +169,7 @@ class CellResults:
         return values
 
     def values(self, method: str, metric: str) -> list[float]:
-        """Defined values of a metric over seeds."""
+        """Values of a metric for all seeds for which it is defined."""
         return self._values.get((method, metric), [])
 
     def metric(self, method: str, metric: str) -> float | None:
@@ -181,12 +182,12 @@ class CellResults:
         return (method, "auroc") in self._values
 
     def runs(self, method: str) -> list[tuple[Values, Values]]:
-        """Scores and labels for each seed, of the same traces for all methods."""
+        """Scores and labels for each seed. All methods have the same traces."""
         labels = np.array([*self.truth.values()], np.float64)
         return [(scores, labels) for scores in self.scores.get(method, {}).values()]
 
     def within_length(self, method: str) -> float | None:
-        """AUROC between traces with equal numbers of claims and hops, mean over seeds; None if
+        """AUROC among traces with the same number of claims and hops, averaged over seeds; None if
         undefined.
         """
         by_id = {trace["id"]: trace for trace in self.traces}
@@ -197,8 +198,8 @@ class CellResults:
         return sum(defined) / len(defined) if defined else None
 
     def first_errors(self) -> list[FirstErrorsRow]:
-        """How auditor and claim scores find the first wrong claims; thresholds come from
-        validation.
+        """Measure how well the auditor and claim scores find the first wrong claims. Thresholds are
+        fitted on validation.
         """
         validation = CellResults(self._experiment, self._validation)
         known, to_fit_on = (known_errors(c.audits, c.claim_labels) for c in (self, validation))
@@ -206,13 +207,13 @@ class CellResults:
         return compared(to_fit_on, known, *scored) if known else []
 
     def labelled_by(self, people: Path) -> dict[str, Labels]:
-        """Labels that people gave to the claims of the traces, by id.
+        """Labels that people gave to the claims in these traces, by id.
 
         Raises:
-            RecordError: If a row cannot be read, or names no claim of these.
+            RecordError: If a row cannot be read, or names a claim that does not exist.
         """
         source = HumanLabels(people)
-        assert self._stages is not None  # a configuration names labels of traces that there are
+        assert self._stages is not None  # a configuration can only name labels for existing traces
         claims = read_claims(self._path(self._stages.traces), self._path(self._stages.audits[None]))
         given = {}
         for record in claims:
@@ -224,8 +225,8 @@ class CellResults:
         return given
 
     def gain(self, over: str) -> Comparison | None:
-        """AUROC gain of the full method over another, by paired bootstrap over test traces; a
-        resample's gain is the mean over seeds.
+        """AUROC gain of the full method over the method `over`, by paired bootstrap over test
+        traces. In each resample, the gain is averaged over seeds.
         """
         first, second = self.scores.get(METHOD, {}), self.scores.get(over, {})
         seeds = [seed for seed in first if seed in second]
@@ -236,7 +237,7 @@ class CellResults:
 
 
 class Results:
-    """Results of an experiment whose stages are finished."""
+    """The results of an experiment whose stages are finished."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -245,8 +246,8 @@ class Results:
 
     @property
     def footer(self) -> str:
-        """Version, configuration (name and hash) and seeds behind tables and figures."""
-        # Where a model's folder lies says nothing of what was run.
+        """The version, configuration (name and hash) and seeds behind tables and figures."""
+        # The path of a model's folder says nothing about what was run.
         paths = {"model", "chat_template"}
         people = {"__all__": {"file"}}
         excluded: Any = {
@@ -277,19 +278,19 @@ class Results:
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
     def cell(self, backbone: str, dataset: str) -> CellResults:
-        """Test traces of a backbone on a dataset."""
+        """A backbone's test traces on a dataset."""
         cell = Cell(backbone, dataset, "test")
         return self._cells.setdefault(cell, CellResults(self.experiment, cell))
 
     def cells(self) -> list[CellResults]:
-        """Test traces of all backbones on all datasets, backbone by backbone."""
+        """Test traces of all backbones on all datasets, one backbone after the other."""
         return [self.cell(b, d) for b in self.backbones for d in self.datasets]
 
     @cached_property
     def claims(self) -> DataFrame:
         """One row per claim: `backbone`, `dataset`, `trace` (its number), `parsed`, `verdict`,
-        `grounded` (verdict in the grounded context) and `label`, None except for labelled reasoning
-        steps.
+        `grounded` (the verdict in the grounded context) and `label`, which is None except for
+        labelled reasoning steps.
         """
         rows = []
         for cell in self.cells():
@@ -305,8 +306,8 @@ class Results:
 
 
 def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
-    """F1 of the parser's relations against annotated ones (`AnnotationConfig`); a relation and its
-    converse count as one.
+    """F1 of the relations found by the parser, measured against annotated ones
+    (`AnnotationConfig`). A relation and its converse count as the same.
 
     Raises:
         SymboUQError: If the file cannot be read, or names an unknown claim.
@@ -338,7 +339,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
 
 
 class _Annotation(BaseModel):
-    """Relations that people read in a claim."""
+    """The relations that people read in a claim."""
 
     id: str
     claim: Annotated[int, Field(ge=1)]
@@ -346,7 +347,7 @@ class _Annotation(BaseModel):
 
 
 def _one_way(triple: tuple[str, str, str], mirror: Mapping[str, str]) -> tuple[str, str, str]:
-    """A relation and its converse as one."""
+    """Map a relation and its converse to the same triple."""
     subject, relation, other = triple
     subject, other = subject.casefold(), other.casefold()
     turned = mirror.get(relation)

@@ -1,7 +1,8 @@
-"""Runner of an experiment's stages: each is a folder, named by a hash of its origin.
+"""Runs an experiment's stages. Each stage is a folder, named by a hash of its origin.
 
-The hash covers name, version, settings and the content of the input files. So finished stages are
-skipped, an interrupted run resumes, and a change remakes only the stages that depend on it.
+The hash covers the stage's name, version and settings and the content of its input files. So
+finished stages are skipped, an interrupted run resumes, and after a change only the stages that
+depend on it are made again.
 """
 
 from __future__ import annotations
@@ -34,33 +35,34 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 DONE = "stage.json"
-"""Written last into a stage's folder: what it was made from, and how long that took."""
+"""File written last in a stage's folder. It says what the stage was made from and how long that
+took."""
 
 
 class StageError(SymboUQError):
-    """A stage cannot run: an input file or an output is missing."""
+    """A stage cannot run, because an input file or an output is missing."""
 
 
 class Stage(ABC):
-    """One step of a run: inputs, outputs, and settings that determine them.
+    """One step of a run: its inputs, its settings, and its outputs, which these determine.
 
-    A subclass implements `run`; its own arguments are the stages and the parts of the configuration
-    that it depends on.
+    A subclass implements `run`. Its constructor takes the stages and the parts of the configuration
+    on which it depends.
 
     Args:
-        about: Rest of its name, such as backbone and dataset; None is left out.
+        about: Rest of its name, such as backbone and dataset; each None is left out.
         inputs: Paths, stages (for their first output), or `(stage, output)`.
         settings: JSON values that determine its outputs besides its inputs.
         cost: Estimated seconds on two CPU cores, for the plan.
-        size: Pieces of work, such as traces; 0 if they are not counted.
+        size: Number of pieces of work, such as traces; 0 if they are not counted.
 
     Attributes:
         kind: First part of its name.
-        version: Increased when the same inputs give other outputs.
-        outputs: Files or folders that it must write.
-        on_gpu: Whether a GPU, if there is one, does most of it.
+        version: Number to increase when the same inputs give different outputs.
+        outputs: Files or folders that the stage must write.
+        on_gpu: Whether a GPU does most of the work, if there is one.
         gpus: Number of GPUs that it uses, if available.
-        holds: What it loads, such as a model in an engine, for reuse by the next stage.
+        holds: What the stage loads, such as a model in an engine, for reuse by the next stage.
         name: Name in the run's folder.
     """
 
@@ -91,7 +93,7 @@ class Stage(ABC):
 
     @abstractmethod
     def run(self, work: Work) -> None:
-        """Write the outputs to `work.out`, which may contain remains of an interrupted attempt."""
+        """Write the outputs to `work.out`, which may contain remnants of an interrupted attempt."""
 
 
 Output = tuple[Stage, str]
@@ -99,19 +101,19 @@ Output = tuple[Stage, str]
 
 
 def silent(_count: int) -> None:
-    """Reports no progress."""
+    """Report no progress."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Folder, input files and means of a stage's `run`.
+    """What a stage's `run` works with.
 
     Attributes:
         out: Folder of the outputs.
-        files: Paths of the declared inputs from other stages.
-        processes: For jobs on many records; None: all cores.
-        threads: Of models and networks on a CPU; None: all cores.
-        advance: Receives numbers of finished pieces.
+        files: Paths of the declared inputs that come from other stages.
+        processes: Number of processes for jobs on many records; None: all cores.
+        threads: Number of threads for models and networks on a CPU; None: all cores.
+        advance: Called with the number of pieces that were just finished.
     """
 
     out: Path
@@ -121,7 +123,7 @@ class Work:
     advance: Callable[[int], None] = silent
 
     def input(self, stage: Stage, name: str = "") -> Path:
-        """Path of a declared input: a stage's output, by default the first."""
+        """Path of a declared input: a stage's output called `name`, by default its first."""
         return self.files[stage, name or stage.outputs[0]]
 
 
@@ -145,7 +147,7 @@ def carry_out(stage: Stage, work: Work) -> float:
 
 
 Submit = Callable[[Stage, Work], "Future[float]"]
-"""Has the work on a stage done somewhere (`carry_out`)."""
+"""Starts the work on a stage somewhere (`carry_out`)."""
 
 
 def run_here(
@@ -161,13 +163,13 @@ def run_here(
 
 
 class Apart:
-    """Does the work on stages in sequence, that of models in another process, because an engine
-    returns GPU memory only when its process ends.
+    """Works on stages in sequence. Those with models run in another process, because an engine
+    frees GPU memory only when its process ends.
 
-    Stages that hold the same (`Stage.holds`) share a process, which ends before another model's
-    turn. With `all_stages`, stages without a model run there, too. `gpus` are the visible GPUs, as
-    in `CUDA_VISIBLE_DEVICES`; None: those of this process. A context manager, which ends the last
-    process.
+    Stages that hold the same thing (`Stage.holds`) share a process, which ends before another
+    model's turn. With `all_stages`, stages without a model run there, too. `gpus` are the visible
+    GPUs, as in `CUDA_VISIBLE_DEVICES`; None: those of this process. As a context manager, it ends
+    the last process on exit.
     """
 
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
@@ -183,16 +185,16 @@ class Apart:
         self.end()
 
     def stop(self) -> None:
-        """Stop the process, whose work then fails; may be called from another thread."""
+        """Stop the process, so that its work fails. This may be called from another thread."""
         if (child := self._child) is not None:
             child.process.terminate()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
-        """Does the work on a stage at once."""
+        """Do the work on a stage at once."""
         return run_here(stage, work, self.carry_out)
 
     def carry_out(self, stage: Stage, work: Work) -> float:
-        """Run a stage, as `carry_out`.
+        """Run a stage, as the function `carry_out` does.
 
         Raises:
             StageError: If the process ends.
@@ -213,35 +215,37 @@ class Apart:
         except (EOFError, BrokenPipeError) as error:
             raise StageError(f"stage {stage.name}: its process ended ({self.end()})") from error
         except BaseException:
-            self.stop()  # in the middle of its work
+            self.stop()  # even in the middle of its work
             self.end()
             raise
         if isinstance(told, float):
             return told
-        self.end()  # nobody knows what it holds
+        self.end()  # its state is unknown
         fault, trace = told
         raise fault from RuntimeError(trace)
 
     def end(self) -> str:
-        """End the process and its children, which would keep GPU memory; returns how it ended."""
+        """End the process and its children, which would otherwise keep GPU memory; return how it
+        ended.
+        """
         child, self._child, self.holds = self._child, None, None
         if child is None:
             return "before"
-        child.line.close()  # an idle process ends by itself
+        child.line.close()  # an idle process then ends by itself
         child.process.join(_PATIENCE)
         if child.process.exitcode is None:
             child.process.terminate()
         told = child.ended()
-        with suppress(ProcessLookupError, TypeError):  # none are left, or it never began
+        with suppress(ProcessLookupError, TypeError):  # none are left, or it never started
             os.killpg(child.process.pid, signal.SIGKILL)  # type: ignore[arg-type]
         return told
 
 
 class SideBySide:
-    """Does the work on stages with several workers, each in its own process (`Apart`), because text
-    readers and random numbers cannot be shared; a context manager, which ends them.
+    """Works on stages with several workers. Each has its own process (`Apart`), because text
+    readers and random numbers cannot be shared. As a context manager, it ends them on exit.
 
-    Each group of GPUs (`gpu_groups`) adds a worker for models; without groups, every worker may run
+    Each group of GPUs (`gpu_groups`) adds a worker for models. Without groups, every worker may run
     models.
     """
 
@@ -265,8 +269,8 @@ class SideBySide:
             worker.end()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
-        """Start a stage on an idle worker, of which there must be one: for a model, the one that
-        holds it, or one that holds nothing.
+        """Start a stage on an idle worker; there must be one. A model goes to the worker that holds
+        it, or to one that holds nothing.
         """
         fit: dict[str | None, int] = {"": 0, None: 1}
         if stage.on_gpu:
@@ -291,17 +295,17 @@ class SideBySide:
 
 
 _PATIENCE = 10.0
-"""Seconds that a process has to end by itself."""
+"""Seconds that a process gets to end by itself."""
 
 
 _GPUS = "CUDA_VISIBLE_DEVICES"
 
 
 def gpu_groups(size: int = 1) -> list[str]:
-    """GPUs visible to this process, in groups of a size; empty without GPUs.
+    """Divide the GPUs visible to this process into groups of `size`; empty without GPUs.
 
     Raises:
-        SymboUQError: If there are fewer than one group needs.
+        SymboUQError: If there are fewer GPUs than one group needs.
     """
     import torch
 
@@ -320,10 +324,10 @@ def _too_few(wanted: int, there: int) -> SymboUQError:
 
 
 def _work_apart(told: Connection, gpus: str | None) -> None:
-    """Work on stages as they come, and send the progress of each, then its seconds or its error."""
-    os.setpgid(0, 0)  # a group of its own and of what it begins, to be ended with it
+    """Work on stages as they arrive; report the progress of each, then its seconds or its error."""
+    os.setpgid(0, 0)  # its own group, to be ended together with its children
     if gpus is not None:
-        os.environ[_GPUS] = gpus  # before the first library asks which there are
+        os.environ[_GPUS] = gpus  # before any library asks for them
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -333,19 +337,19 @@ def _work_apart(told: Connection, gpus: str | None) -> None:
         try:
             told.send(carry_out(stage, replace(work, advance=told.send)))
         except Exception as error:
-            told.send((error, traceback.format_exc()))  # which is not sent with the error
+            told.send((error, traceback.format_exc()))  # errors lose their traceback when sent
 
 
 def _end_with_parent() -> None:
     parent = parent_process()
-    assert parent is not None  # which spawned this one
+    assert parent is not None  # this process was spawned
     parent.join()
     os.killpg(0, signal.SIGKILL)
 
 
 @dataclass(frozen=True)
 class State:
-    """Progress of a stage: its folder (None while an unfinished input leaves the key unknown),
+    """State of a stage: its folder (None as long as an unfinished input leaves the key unknown),
     whether it is finished, and the seconds that it took.
     """
 
@@ -356,7 +360,7 @@ class State:
 
 
 class Run:
-    """A folder of stages, each listed after those that it reads."""
+    """A folder of stages. Each stage is listed after the stages that it reads."""
 
     def __init__(
         self,
@@ -374,15 +378,15 @@ class Run:
 
     @property
     def most_gpus(self) -> int:
-        """Largest number of GPUs that a model is split across."""
+        """The largest number of GPUs across which a model is split."""
         return max((stage.gpus for stage in self.stages), default=1)
 
     def states(self) -> list[State]:
-        """Progress of every stage, without running any."""
+        """Determine the state of every stage, without running any."""
         return [self._state(stage) for stage in self.stages]
 
     def seconds(self, stage: Stage) -> float | None:
-        """Time of a stage known to be finished; otherwise None."""
+        """Seconds that a stage took; None unless it is known to be finished."""
         made = self._made.get(stage)
         return made.seconds if made else None
 
@@ -390,7 +394,7 @@ class Run:
         """Path of a stage's output, by default the first.
 
         Raises:
-            StageError: If it is not finished.
+            StageError: If the stage is not finished.
         """
         path = self._input((stage, name or stage.outputs[0]))
         if path is None:
@@ -406,19 +410,20 @@ class Run:
         gpus: int = 0,
         most: float = inf,
     ) -> None:
-        """Run unfinished stages, each once its inputs are finished.
+        """Run unfinished stages, each as soon as its inputs are finished.
 
         Args:
-            begun: Receives each stage before it is submitted.
-            advance: Receives numbers of finished pieces of a stage.
+            begun: Called with each stage before it is submitted.
+            advance: Called with the number of a stage's pieces that were just finished.
             submit: Starts the work on a stage.
-            room: Number of concurrent stages.
+            room: Maximum number of concurrent stages.
             gpus: How many of them may use a GPU; 0 without GPUs.
-            most: Stages on more GPUs are skipped, with all that depend on them.
+            most: Stages that need more GPUs than this are skipped, with all stages that depend on
+                them.
 
         Raises:
             StageError: If an input is missing, or a stage does not write its outputs.
-            Exception: The first that a stage raises, once the other running stages end.
+            Exception: The first one that a stage raises, once the other running stages have ended.
         """
         to_do = [stage for stage in self.stages if not self._state(stage).done]
         waiting = [stage for stage in to_do if stage.gpus <= most]
@@ -431,7 +436,7 @@ class Run:
                 if state is None:
                     break
                 stage, folder = state.stage, state.folder
-                assert folder is not None  # what it reads is made
+                assert folder is not None  # what it reads is finished
                 if begun:
                     begun(stage)
                 outputs = [item for item in stage.inputs if not isinstance(item, Path)]
@@ -453,10 +458,11 @@ class Run:
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
     def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
-        """Run unfinished stages on a Ray cluster, as many at once as it has workers (default: all).
+        """Run unfinished stages on a Ray cluster, at most `workers` at once (default: as many as it
+        has).
 
         Raises:
-            SymboUQError: As `make`, or if there is no cluster, or too few GPUs.
+            SymboUQError: As in `make`, or if there is no cluster or too few GPUs.
         """
         from symbouq.io import cluster
 
@@ -472,7 +478,7 @@ class Run:
             self.make(begun, submit=submit, room=crew.size, gpus=crew.on_cluster // divided)
 
     def _next(self, waiting: list[Stage], on_gpu: bool) -> State | None:
-        """Remove and return the first stage that can start, and remove those that prove to be
+        """Remove and return the first stage that can start. Also remove stages that turn out to be
         finished because a remade input has the same content.
         """
         for stage in list(waiting):
@@ -486,16 +492,16 @@ class Run:
         return None
 
     def _record(self, state: State, seconds: float) -> None:
-        """Record a finished stage in its folder and here."""
+        """Record a finished stage, in its folder and in memory."""
         stage, folder = state.stage, state.folder
-        assert folder is not None  # it was worked on there
+        assert folder is not None  # the work was done there
         made_from = {
             "name": stage.name,
             "settings": stage.settings,
             "inputs": [str(self._input(item)) for item in stage.inputs],
             "seconds": seconds,
         }
-        # In one step: a run that is killed here leaves a whole mark or none.
+        # Written atomically: if the run is killed here, the mark is complete or missing.
         with replacing(folder / DONE) as stream:
             stream.write(json.dumps(made_from, indent=2).encode() + b"\n")
         self._made[stage] = State(stage, folder, True, seconds)
@@ -523,7 +529,7 @@ class Run:
         return digest.hexdigest()[:12]
 
     def _input(self, item: Path | Output) -> Path | None:
-        """Path of an input; None while its stage is unfinished."""
+        """Path of an input; None as long as its stage is unfinished."""
         if isinstance(item, Path):
             if not item.exists():
                 raise StageError(f"{item}: no such file; it is read by this experiment")
@@ -533,7 +539,7 @@ class Run:
         return state.folder / name if state.folder is not None and state.done else None
 
     def _digest(self, path: Path) -> str:
-        """Hash of a file, or of the files of a folder with their names, except timing files."""
+        """Hash of a file or of a folder's files with their names, ignoring timing files."""
         if path.is_dir():
             files = sorted(
                 file for file in path.rglob("*") if file.is_file() and file.name != TIMING

@@ -1,7 +1,7 @@
 """Stages of an experiment, from questions to predictions, with their inputs and outputs.
 
 Questions and answers are in different files. Only label stages read answers, and only tables read
-the labels of a test split. A stage gets the paths of its declared inputs and no others.
+the labels of a test split. A stage is given only the paths of its declared inputs.
 """
 
 from __future__ import annotations
@@ -77,23 +77,23 @@ if TYPE_CHECKING:
 
 
 class _Seconds(NamedTuple):
-    """Estimated seconds of a piece of work: with the smallest model, and per million parameters.
+    """Estimated seconds for a piece of work.
 
     Attributes:
-        least: With the smallest model.
-        million: More for each million of the model's parameters.
+        least: Seconds with the smallest model.
+        million: Additional seconds for each million of the model's parameters.
     """
 
     least: float
     million: float
 
     def of(self, model: Model) -> float:
-        """Seconds with a model."""
+        """Estimated seconds with a model."""
         return self.least + self.million * model.parameters / 1e6
 
 
-# Measured on two CPU cores without AVX-512, with models of 1 and of 135 million parameters; guessed
-# for a GPU with one of eight billion.
+# Measured on two CPU cores without AVX-512, with models of 1 and 135 million parameters. Guessed
+# for a GPU with a model of eight billion.
 _SECONDS = {
     "transformers": {
         "trace": _Seconds(0.1, 0.0037),
@@ -110,10 +110,10 @@ _SECONDS = {
 }
 _FIT = {"transformers": 1e-4, "vllm": 2e-6}
 _COMPOSE, _AUDIT = 2.0, 0.012
-_INSTALL, _TRAIN = 40.0, 6e-5  # a token and a million parameters
+_INSTALL, _TRAIN = 40.0, 6e-5  # per token and million parameters
 
 _NUMBERS = {"dtype", "tokenizer_mode"}
-"""Settings of loading that stages name only where they are set."""
+"""Loading settings that are included in a stage's settings only if they are set."""
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -121,11 +121,11 @@ CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     "non-committal": ("non-committal",),
     "dual": ("assumed", "grounded"),
 }
-"""The contexts whose features the constraint scorers see, by view."""
+"""Contexts whose features the constraint scorers see, by view."""
 
 
 class Cell(NamedTuple):
-    """The traces of a backbone on a split of a dataset."""
+    """A backbone's traces on one split of a dataset."""
 
     backbone: str
     dataset: str
@@ -133,7 +133,7 @@ class Cell(NamedTuple):
 
 
 class Questions(Stage):
-    """Questions of a split and, in another file, their answers."""
+    """The questions of a split and, in another file, their answers."""
 
     kind, version, outputs = "questions", 2, (QUESTIONS, GOLD)
 
@@ -150,12 +150,12 @@ class Questions(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Draws the questions."""
+        """Draw the questions."""
         write_questions(self.dataset, self.split, self.data, work.out)
 
 
 class Splits(Stage):
-    """Proof that the splits of a dataset share no scene."""
+    """A check that the splits of a dataset share no scene."""
 
     kind, outputs = "splits", ("splits.json",)
 
@@ -164,13 +164,13 @@ class Splits(Stage):
         super().__init__((dataset.name,), questions)
 
     def run(self, work: Work) -> None:
-        """Compares the scenes."""
+        """Compare the scenes."""
         files = {stage.split: work.input(stage) for stage in self.questions}
         write_splits(files, work.out / self.outputs[0])
 
 
 class Pretrained(Stage):
-    """A pretrained model, installed."""
+    """The installation of a pretrained model."""
 
     kind, outputs = "pretrained", ("model",)
 
@@ -179,17 +179,17 @@ class Pretrained(Stage):
         super().__init__((name,), (), asdict(PRETRAINED[name]), _INSTALL)
 
     def run(self, work: Work) -> None:
-        """Installs the model."""
+        """Install the model."""
         install(self.model, work.out / self.outputs[0])
 
 
 class Trained(Stage):
-    """A model trained further on generated scenes.
+    """Further training of a model on generated scenes.
 
-    `base` installs the model that it starts from; None for a folder or a hub id.
+    `base` is the stage that installs the model it starts from; None for a folder or a hub id.
 
     Raises:
-        SettingsError: If it needs wordings of a benchmark without a data folder.
+        SettingsError: If it needs a benchmark's wordings, but there is no data folder.
     """
 
     kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
@@ -217,7 +217,7 @@ class Trained(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Trains the model."""
+        """Train the model."""
         import torch
 
         from symbouq.experiments.backbones.corpus import wordings_of
@@ -246,11 +246,11 @@ class Model:
     Attributes:
         name: Name in tables.
         config: Its configuration.
-        stages: Stages that make its folder; empty if that exists, or for hub models.
-        inputs: Inputs of stages that run it.
-        identity: Its part of a stage's settings.
+        stages: Stages that make its folder; empty if the folder exists, or for hub models.
+        inputs: Inputs for stages that run the model.
+        identity: What stages' settings say about the model.
         parameters: Number of parameters, if known without loading it.
-        template: File of its chat template; None for the model's own.
+        template: File with its chat template; None for the model's own.
     """
 
     def __init__(
@@ -271,11 +271,11 @@ class Model:
         self.inputs = weights + ([config.chat_template] if config.chat_template else [])
 
     def place(self, work: Work) -> str:
-        """Folder or hub id, for a stage with its inputs."""
+        """The model's folder or hub id, for a stage that has the model's inputs."""
         return str(work.input(self.stages[-1])) if self.stages else str(self.config.model)
 
     def folder(self, run: Run) -> Path | None:
-        """Folder of a finished model; None for a hub model that was never fetched."""
+        """Folder of the finished model; None for a hub model that was never fetched."""
         return run.output(self.stages[-1]) if self.stages else folder_of(str(self.config.model))
 
 
@@ -283,29 +283,29 @@ _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)B\b", re.IGNORECASE)
 
 
 def _parameters(config: BackboneConfig) -> float:
-    """Number of parameters of a model, by its files, or by its name on the hub."""
+    """Number of a model's parameters, judged by its files or by its name on the hub."""
     if config.pretrained:
         return PRETRAINED[config.pretrained].parameters
     if config.weights:
         files = config.weights[0].glob("*.safetensors")
-        return sum(file.stat().st_size for file in files) / 2  # bytes of a bfloat16
+        return sum(file.stat().st_size for file in files) / 2  # bytes per bfloat16 number
     named = _BILLIONS.search(config.identity)
     return 1e9 * float(named[1]) if named else 8e9
 
 
 class CellStages:
-    """Stages of a cell.
+    """The stages of a cell.
 
     Attributes:
         name: The cell.
-        traces: Its traces.
-        audits: Audits by view; None is the assumed context.
+        traces: Traces of the cell.
+        audits: Audits by view; the key None is the assumed context.
         signals: Signals of the traces.
-        judged: Labels of the steps by judge, as far as something reads them.
+        judged: Labels of the steps by judge, as far as they are used.
         labels: Labels of the claims.
-        scores: Scores by view; empty if it is not scored.
-        worlds: Answers in the possible worlds, if a view needs them.
-        predictions: Predictions of the composers, on a test split.
+        scores: Scores by view; empty if the cell is not scored.
+        worlds: Answers compared with the possible worlds, if a view needs this.
+        predictions: The composers' predictions, on a test split.
     """
 
     def __init__(
@@ -334,32 +334,34 @@ class CellStages:
 
     @property
     def stages(self) -> list[Stage | None]:
-        """Stages up to the labels, in order; None for those that this cell lacks."""
+        """Stages up to the labels, in order. A stage that this cell lacks is None."""
         audited = self.traces, *self.audits.values(), self.signals
         return [*audited, *(self.judged.get(each.name) for each in self._judges), self.labels]
 
     def inputs(self, view: View | None = None, labels: bool = True) -> list[Stage]:
-        """Stages that scorers read: traces, audits of a view, signals and optionally labels."""
+        """Stages that scorers read: traces, the audits in a view, signals and, if `labels`, the
+        labels.
+        """
         stages: list[Stage] = [self.traces, self.audits[view], self.signals]
         return [*stages, self.labels] if labels else stages
 
     def split(self, work: Work, view: View | None = None, labels: bool = True) -> bank.Split:
-        """Files of `inputs`."""
+        """Files of the stages in `inputs`."""
         traces, audits, signals, *last = map(work.input, self.inputs(view, labels))
         return bank.Split(traces, signals, audits, *last)
 
     def scored(self, work: Work, view: View | None = None) -> ScoredTraces:
-        """Traces as a composer may see them."""
+        """Read the traces with everything that a composer may see."""
         stages = self.traces, self.audits[view], self.scores[view], self.worlds
         return ScoredTraces.read(*(work.input(stage) for stage in stages if stage))
 
     def conclusions(self, work: Work) -> dict[str, int]:
-        """Correctness of each labelled trace's answer, by id."""
+        """Whether each labelled trace's answer is right, by id."""
         return conclusion_labels(work.input(self.labels))
 
 
 class Traces(Stage):
-    """Generated traces of a cell, with samples if they are scored."""
+    """The generated traces of a cell, with samples if they are scored."""
 
     kind, version, outputs, on_gpu = "traces", 2, ("traces.jsonl",), True
 
@@ -407,7 +409,7 @@ class Traces(Stage):
 
 
 class _Job(Stage):
-    """A job on every record of a stage's first output."""
+    """A job that handles every record in a stage's first output."""
 
     setup: ClassVar[Callable[..., Any]]
     record: ClassVar[type[Instance]] = Trace
@@ -427,7 +429,7 @@ class _Job(Stage):
             "ontology": _ontology_hash(),
             "pipeline": config.pipeline or installed(),
         }
-        if self.contexts:  # it audits
+        if self.contexts:  # the job audits
             self.arguments.append(config.answers)
             settings |= {"contexts": self.contexts, "answers": config.answers}
         super().__init__(about, (records,), settings, cost, size)
@@ -449,7 +451,7 @@ class _Job(Stage):
 
 
 class Audits(_Job):
-    """Audits of the traces of a cell, with the features of a view."""
+    """Audits of a cell's traces, with the features for a view."""
 
     kind, outputs, setup = "audits", ("audits.jsonl",), auditing_in
 
@@ -460,7 +462,7 @@ class Audits(_Job):
 
 
 class Worlds(_Job):
-    """Answers of a cell in the possible worlds of their scenes."""
+    """A cell's answers, compared with the possible worlds of their scenes."""
 
     kind, outputs, setup = "worlds", ("worlds.jsonl",), checking_worlds
 
@@ -469,7 +471,7 @@ class Worlds(_Job):
 
 
 class Counterfactual(_Job):
-    """The counterfactual audit of the source's test questions (appendix Counterfactual Audit)."""
+    """The counterfactual audit on the source's test questions (appendix Counterfactual Audit)."""
 
     kind, outputs, setup, record = "counterfactual", ("pairs.jsonl",), countering, Instance
 
@@ -478,7 +480,7 @@ class Counterfactual(_Job):
 
 
 class Signals(Stage):
-    """Signals cache of a cell's traces: states and probabilities of the backbone."""
+    """The signals cache for a cell's traces: hidden states and probabilities of the backbone."""
 
     kind, outputs, on_gpu = "signals", ("signals",), True
 
@@ -508,7 +510,7 @@ class Signals(Stage):
 
 
 class Judged(Stage):
-    """A judge's labels of the steps of a cell's traces."""
+    """A judge's labels for the steps in a cell's traces."""
 
     kind, version, outputs, on_gpu = "judged", 2, ("labels.jsonl",), True
 
@@ -540,8 +542,8 @@ class Judged(Stage):
 
 
 class Labels(Stage):
-    """Labels of a cell's claims: conclusions by their answers, steps of generated scenes by the
-    truth, other steps by the judge, if any.
+    """Labels for a cell's claims. Conclusions are labelled by their answers, steps about generated
+    scenes by the truth, and other steps by the judge, if there is one.
     """
 
     kind, outputs = "labels", ("labels.jsonl",)
@@ -557,7 +559,7 @@ class Labels(Stage):
 
         Raises:
             RecordError: If a trace has no claims.
-            SymboUQError: If a trace has no right answer.
+            SymboUQError: If a trace's right answer is unknown.
         """
         gold = work.input(self.cell.questions, GOLD)
         answers = {row["id"]: row for row in read_rows(gold)}
@@ -581,7 +583,7 @@ class Labels(Stage):
 
 
 class Search(Stage):
-    """A learned scorer at every point of a grid, on the source in the assumed context (Table
+    """A learned scorer tried at every point of a grid, on the source in the assumed context (Table
     search-space).
     """
 
@@ -601,7 +603,7 @@ class Search(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Try every point; the best settings are written separately from the times."""
+        """Try every point. The best settings are written to a file of their own, without times."""
         from symbouq.evidence.scorers.settings import Settings
         from symbouq.evidence.scorers.sweep import sweep, tuned
 
@@ -616,7 +618,8 @@ class Search(Stage):
 class Scorer(Stage):
     """A scorer, fitted on the source with each of its seeds.
 
-    A constraint scorer may see a `view`; None is the assumed context. A `search` may tune it.
+    A constraint scorer may see a `view`; None is the assumed context. A `search` may supply its
+    settings.
     """
 
     kind, version, outputs = "scorer", 3, ("scorers",)
@@ -659,7 +662,7 @@ class Scorer(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Fits the scorer."""
+        """Fit the scorer."""
         from symbouq.evidence.scorers.settings import Settings
 
         train = self.train.split(work, self.view).labelled()
@@ -675,7 +678,7 @@ class Scorer(Stage):
 
 
 class Scores(Stage):
-    """Scores of a cell by every scorer, calibrated on validation of the same dataset."""
+    """Every scorer's scores for a cell, calibrated on the validation split of the same dataset."""
 
     kind, version, outputs, on_gpu = "scores", 3, ("scores.parquet",), True
 
@@ -697,14 +700,14 @@ class Scores(Stage):
             [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
             lambda: _resources(self.scorers, self.cell, work),
             split,
-            # One class teaches nothing: the source's map stays.
+            # With only one class, nothing can be learned, so the source's map is kept.
             self.validation.split(work, self.view) if classes == {0, 1} else None,
         )
         bank.write_scores(work.out / self.outputs[0], map(scoring, split.chunks()))
 
 
 class Predictions(Stage):
-    """Predictions of every composer on a test cell."""
+    """Every composer's predictions on a test cell."""
 
     kind, version = "predictions", 5
     outputs = "predictions.parquet", "composers.json", "cost.json"
@@ -733,7 +736,7 @@ class Predictions(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Fits the composers on validation and predicts."""
+        """Fit the composers on validation and predict the test traces."""
         validation, test, source, config = self.validation, self.test, self.source, self.test.config
         options = Options(epsilon=config.epsilon, folds=config.folds)
         predictions = composed(
@@ -765,7 +768,7 @@ class Predictions(Stage):
 
 
 class Costs(Stage):
-    """Speed of the scorers on the source's test traces (Table efficiency)."""
+    """How fast the scorers are on the source's test traces (Table efficiency)."""
 
     kind, outputs, on_gpu = "costs", ("costs.json",), True
 
@@ -773,7 +776,7 @@ class Costs(Stage):
         self.cell, self.scorers = cell, scorers
         self.holds = f"scorers of {cell.backbone.name}"
         read = *cell.inputs(labels=False), *scorers, *_asked(scorers, cell)
-        # Each scorer scores them twice: the first pass is not timed.
+        # Each scorer scores the traces twice, because the first pass is not timed.
         hub, cost = _asked_of_hub(scorers, cell), 2 * cell.size * _asking(scorers, cell)
         super().__init__((cell.backbone.name,), read, hub, cost)
 
@@ -795,7 +798,7 @@ class Costs(Stage):
 
 
 def conclusion_labels(path: Path) -> dict[str, int]:
-    """Correctness of each labelled trace's answer by id, from a labels file."""
+    """Read from a labels file whether each labelled trace's answer is right, by id."""
     last = {name: record.labels[-1] for name, record in read_labels(path).items()}
     return {name: label for name, label in last.items() if label is not None}
 
@@ -805,17 +808,18 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
         raise failed[0]
 
 
-# Of each kind, a process keeps what it loaded last: the stages of a model follow each other.
+# Of each kind, a process keeps only what it loaded last, because the stages of one model follow
+# each other.
 
 
 def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:
-    """Engine with a model, loaded as configured."""
+    """Load an engine with a model, as configured."""
     return _loaded(generation.of(model.config), model.place(work), model.template)
 
 
 @lru_cache(maxsize=1)
 def _loaded(generation: GenerationConfig, place: str, template: str | None) -> Engine:
-    """An engine with the model of a place."""
+    """Load an engine with the model at the given folder or hub id."""
     options = EngineOptions(
         dtype=generation.dtype,
         batch_size=generation.batch,
@@ -832,35 +836,35 @@ def _loaded(generation: GenerationConfig, place: str, template: str | None) -> E
 
 @cache
 def _ontology_hash() -> str:
-    """Hash of the built-in rules and ontology, as in audits."""
+    """Hash of the built-in rules and ontology, as stated in audits."""
     return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
 def _need(scorers: Iterable[Scorer], need: Need) -> bool:
-    """Whether some scorer needs an input."""
+    """Whether any of the scorers needs the given input."""
     return any(need in entry(stage.scorer).needs for stage in scorers)
 
 
 def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
-    """Local models that some scorers ask about a cell's traces."""
+    """Local models that the given scorers consult about a cell's traces."""
     nli = Path(cell.config.nli) if cell.config.nli and _need(scorers, "samples") else None
     asked: list[Path | Stage] = [nli] if nli and nli.is_dir() else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
 
 
 def _asked_of_hub(scorers: Iterable[Scorer], cell: CellStages) -> dict[str, str]:
-    """Entailment model from the hub, as a setting, if some scorers ask it."""
+    """The hub's entailment model as a setting, if any of the scorers consults it."""
     nli = cell.config.nli if _need(scorers, "samples") else None
     return {"nli": nli} if nli and not Path(nli).is_dir() else {}
 
 
 def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:
-    """Estimated seconds per trace of asking the backbone."""
+    """Estimated seconds per trace for consulting the backbone."""
     return cell.seconds["asked"] if _need(scorers, "backbone") else 0.0
 
 
 def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.Resources:
-    """Resources of scorers: a GPU if there is one, and the models that they need."""
+    """Resources for scorers: a GPU if there is one, and the models that they need."""
     device, backbone, nli = best_device(), cell.backbone, cell.config.nli
     asked = (backbone.place(work), backbone.template) if _need(scorers, "backbone") else None
     return bank.Resources(
@@ -876,7 +880,7 @@ def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.
 def _extractor(
     model: str, lookback: Lookback, template: str | None, dtype: str | None
 ) -> Extractor:
-    """A model that signals are taken from."""
+    """Load the model from which to extract signals."""
     from symbouq.evidence.signals.extract import Extraction, Extractor
 
     return Extractor(model, Extraction(lookback, dtype=dtype, chat_template=template))
@@ -884,13 +888,13 @@ def _extractor(
 
 @lru_cache(maxsize=1)
 def _entailment(model: str, device: str) -> NLIEquivalence:
-    """An entailment model."""
+    """Load an entailment model."""
     return NLIEquivalence(find_model(model).folder, device)
 
 
 @lru_cache(maxsize=1)
 def _answering_backbone(device: str, model: str, template: str | None) -> Any:
-    """A backbone that can be asked whether an answer is right."""
+    """Load a backbone to ask whether answers are right."""
     from symbouq.evidence.scorers.backbone import TransformersBackbone
 
     return TransformersBackbone.load(model, device, template)

@@ -1,7 +1,7 @@
-"""Tables of the paper, and four more, as views of an experiment's results.
+"""The paper's tables, and four more, computed from an experiment's results.
 
-The paper's numbers have their own columns if backbone and dataset have the paper's names. Figures
-of learned scores are means over seeds.
+The paper's numbers get their own columns if the backbone and the dataset have the paper's names.
+Values for learned scores are means over seeds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FAMILIES = {
     "symbolic": "Symb.",
 }
 EXTERNAL = tuple(name for name in SCORERS if name != "Random")
-"""Baselines for the headline comparison."""
+"""Baselines considered in the headline comparison."""
 SIGNIFICANT = 0.05
 PEOPLE = "Human"
 AUDIT = next(iter(AUDITS))
@@ -60,24 +60,24 @@ _PAPERS_VIEWS = ("grounded",)
 _NAMES = METRICS | {"claims": "Claims"}
 
 Point = dict[str, str]
-"""Coordinates of a number: some of `backbone`, `dataset`, `method` and `metric`."""
+"""Coordinates that identify a number: some of `backbone`, `dataset`, `method` and `metric`."""
 
 
 def _across(**coordinates: Iterable[str]) -> list[Point]:
-    """All combinations of some coordinates, the last varying fastest."""
+    """All combinations of the given coordinates. The last coordinate varies fastest."""
     return [
         dict(zip(coordinates, values, strict=True)) for values in product(*coordinates.values())
     ]
 
 
 def _head(column: Point) -> str:
-    """Head of a column: its coordinates, with metrics by name."""
+    """Heading of a column: its coordinates, with the metric's full name."""
     names = column | {"metric": _NAMES.get(column["metric"], column["metric"])}
     return " ".join(names.values())
 
 
 def _dataset(column: Point) -> str:
-    """Head of a column in a table of one metric."""
+    """Heading of a column in a table that shows only one metric."""
     return column.get("dataset") or column["metric"]
 
 
@@ -93,10 +93,10 @@ def _grid(
     head: Callable[[Point], str] = _head,
     **shared: str,
 ) -> Table:
-    """Table of numbers by rows and columns, with the paper's numbers next to ours.
+    """Make a table of numbers by rows and columns, with the paper's numbers next to ours.
 
-    `texts` gives the cells of a column, `label` the cells that label a row, and `head` the head of
-    a column; `shared` coordinates apply to all numbers.
+    `texts` returns the cells of a column, `label` the cells that label a row, and `head` the
+    heading of a column. The `shared` coordinates apply to all numbers.
     """
     filled: list[tuple[str, Sequence[str | Value]]] = []
     for column in columns:
@@ -116,19 +116,19 @@ def _grid(
 
 
 def _renamed(names: Mapping[str, str]) -> Callable[[Point], list[str]]:
-    """Row labels, with some methods renamed."""
+    """Make a function that labels rows by method, renaming some methods."""
     return lambda row: [names.get(row["method"], row["method"])]
 
 
 def _looked_up(texts: Mapping[tuple[str, ...], str]) -> Callable[[list[Point]], list[str]]:
-    """Cells looked up by their points."""
+    """Make a function that looks up cells by their points."""
     return lambda points: [texts[tuple(point.values())] for point in points]
 
 
 def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
-    """Metric of some methods, with best and second best marked.
+    """Values of a metric for several methods, with the best and second best marked.
 
-    Non-discriminating losses are gray. The oracle reads test labels, so it is not ranked.
+    Losses that do not discriminate are gray. The oracle reads test labels, so it is not ranked.
     """
     metric = points[0]["metric"]
     cell = results.cell(points[0]["backbone"], points[0]["dataset"])
@@ -150,7 +150,7 @@ def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
 
 
 def _compared(cells: Sequence[CellResults]) -> str:
-    """Note on the traces that the methods of a table are compared on."""
+    """Note about the traces on which a table's methods are compared."""
     several = len({cell.cell.backbone for cell in cells}) > 1
     counts = []
     for cell in cells:
@@ -196,7 +196,7 @@ def result(results: Results) -> list[Table]:
 def headline(results: Results) -> list[Table]:
     """Relative gains over the best external baseline, averaged over settings (appendix Metrics).
 
-    Random does not count as a baseline; the constraint scores do.
+    Random does not count as a baseline, but the constraint scores do.
     """
     rows: list[tuple[str, ...]] = []
     gains: dict[str, list[float]] = {metric: [] for metric in MAIN}
@@ -221,7 +221,7 @@ def headline(results: Results) -> list[Table]:
 
 
 def _strongest(cell: CellResults, metric: str) -> tuple[str, float | None]:
-    """Best external baseline in a metric, with its value, or None."""
+    """Name and value of the best external baseline in a metric; the value is None if there is none."""
     values = {name: x for name in EXTERNAL if (x := cell.metric(name, metric)) is not None}
     better = max if metric in HIGHER_IS_BETTER else min
     return better(values.items(), key=lambda item: item[1], default=("", None))
@@ -272,7 +272,7 @@ def ablation(results: Results) -> list[Table]:
 
 
 def _kept(results: Results, backbone: str, method: str) -> str:
-    """Share of the full gain that a variant keeps."""
+    """Share of the full method's gain that a variant keeps."""
     if method == "oracle":
         return ""
     own, full = [], []
@@ -288,7 +288,7 @@ def _kept(results: Results, backbone: str, method: str) -> str:
 
 
 def significance(results: Results) -> list[Table]:
-    """AUROC gain of the full method over others, by paired bootstrap (Table significance)."""
+    """AUROC gain of the full method over other methods, by paired bootstrap (Table significance)."""
     others = {
         "gain": "scores only",
         "gain over shuffled": "shuffled",
@@ -321,7 +321,7 @@ def significance(results: Results) -> list[Table]:
 
 
 def extrametrics(results: Results) -> list[Table]:
-    """All metrics of the full method and the best external baseline (Table extrametrics)."""
+    """All metrics for the full method and for the best external baseline (Table extrametrics)."""
 
     def texts(points: list[Point]) -> list[str | Value]:
         shown: list[str | Value] = []
@@ -355,7 +355,7 @@ def extrametrics(results: Results) -> list[Table]:
 
 
 def valsize(results: Results) -> list[Table]:
-    """AUROC of the determinacy design over validation sizes (Table valsize)."""
+    """AUROC of the determinacy design for each validation size (Table valsize)."""
 
     def text(point: Point) -> str:
         cell = results.cell(point["backbone"], point["dataset"])
@@ -381,10 +381,10 @@ def valsize(results: Results) -> list[Table]:
 
 
 def prefix(results: Results) -> list[Table]:
-    """Verdicts under the assumed and the grounded context, pooled over backbones (Table prefix)."""
+    """Verdicts in the assumed and in the grounded context, pooled over backbones (Table prefix)."""
     replayed = results.config.replayed
     claims = results.claims[results.claims.parsed & (results.claims.trace < replayed)]
-    # The paper's number over all datasets is beside ours only where they are the paper's.
+    # Show the paper's number for all datasets only if our datasets are the paper's.
     papers = all(paper_number("prefix", "claims", dataset=name) for name in results.datasets)
     every = "All" if papers else "all datasets"
     texts: dict[tuple[str, ...], str] = {}
@@ -414,7 +414,9 @@ def prefix(results: Results) -> list[Table]:
 
 
 def auditor(results: Results) -> list[Table]:
-    """Verdicts of reasoning steps against their labels, mean over backbones (Table auditor)."""
+    """Verdicts on reasoning steps compared with the steps' labels, averaged over backbones (Table
+    auditor).
+    """
 
     def rates(steps: DataFrame) -> dict[str, Sequence[bool]]:
         parsed = steps[steps.parsed]
@@ -452,7 +454,7 @@ def auditor(results: Results) -> list[Table]:
 
 
 def judge_agreement(results: Results) -> list[Table]:
-    """Agreement of the judge with other sources of step labels (Table judge_agreement)."""
+    """How well the judge agrees with other sources of step labels (Table judge_agreement)."""
     config, title = results.config, "Agreement with the judge"
     if config.judge is None:
         note = "The configuration names no judge."
@@ -462,7 +464,7 @@ def judge_agreement(results: Results) -> list[Table]:
     sources = [*judges, "generator's truth", *([PEOPLE] if people else [])]
 
     def labels(dataset: str, source: str) -> dict[str, Labels]:
-        """The labels by one source of all backbones' traces."""
+        """One source's labels for the traces of all backbones."""
         by_id: dict[str, Labels] = {}
         for backbone in results.backbones:
             stages = results.experiment.cells.get(Cell(backbone, dataset, "test"))
@@ -535,7 +537,7 @@ def models(results: Results) -> list[Table]:
 
 
 def _parameters(folder: Path | None) -> str:
-    """Number of parameters of the model in a folder; `not run` without a model."""
+    """Number of parameters of the model in a folder; `not run` if there is no model."""
     number = parameters(folder) if folder else 0
     if not number:
         return NOT_RUN
@@ -543,7 +545,7 @@ def _parameters(folder: Path | None) -> str:
 
 
 def freeform_cot(results: Results) -> list[Table]:
-    """Structured against free-form traces of the same questions (Table freeform_cot)."""
+    """Structured compared with free-form traces on the same questions (Table freeform_cot)."""
     config = results.config
     free = {d.questions: d.name for d in config.datasets if d.free_form}
     annotated = {(item.backbone, item.dataset): item.file for item in config.annotations}
@@ -594,11 +596,11 @@ _COSTS = {
     "traces/s": ("traces_per_second", 1, 1),
     "memory (GB)": ("memory_gb", 1, 1),
 }
-"""Field, unit and digits of a scorer's cost, by column."""
+"""Field, unit and digits for each column of a scorer's cost."""
 
 
 def efficiency(results: Results) -> list[Table]:
-    """Parameters, training time and speed over cached signals (Table efficiency)."""
+    """Parameters, training time, and speed with cached signals (Table efficiency)."""
     tables = []
     run, source = results.experiment.run, results.config.source
     for backbone, stage in results.experiment.costs.items():
@@ -634,7 +636,7 @@ def efficiency(results: Results) -> list[Table]:
 
 
 def search_space(results: Results) -> list[Table]:
-    """The search space, defaults in bold, and what was fixed here (Table search-space)."""
+    """The search space, with defaults in bold, and what was fixed here (Table search-space)."""
     from symbouq.evidence.scorers.sweep import Grid, best_of, read_sweep
     from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
@@ -647,7 +649,7 @@ def search_space(results: Results) -> list[Table]:
     validation = "each target's validation"
 
     def set_to(value: object) -> str:
-        """What chose a setting of the networks."""
+        """How a setting of the networks was chosen."""
         return "the source's validation" if config.search else f"here {value}"
 
     rows = (
@@ -676,7 +678,7 @@ def search_space(results: Results) -> list[Table]:
 
 
 def _fixed_beforehand(results: Results) -> Table:
-    """Compositions with other values of the fixed hyperparameters."""
+    """Compositions with different values for the fixed hyperparameters."""
     config = results.config
     names = [f"epsilon {value}" for value in config.epsilons]
     names += [f"folds {number}" for number in config.fold_numbers]
@@ -700,11 +702,11 @@ _AXES = {
     "learning_rate": "Learning rate",
     "epochs": "Training epochs",
 }
-"""Axes of the search space, by their names in settings."""
+"""Axes of the search space, by name in the settings."""
 
 
 def counterfactual(results: Results) -> list[Table]:
-    """Audit of supported and incompatible claims (appendix Counterfactual Audit)."""
+    """Audits of supported and of incompatible claims (appendix Counterfactual Audit)."""
     title, stage = "Counterfactual audit", results.experiment.pairs
     if stage is None:
         return [Table(title, ("Pairs",), (), "The source has no test split.")]
@@ -747,7 +749,7 @@ _CLAIMS = [
 
 
 def illustrative(_results: Results) -> list[Table]:
-    """Audit of the trace in the appendix Illustrative Example."""
+    """Audit of the trace in appendix Illustrative Example."""
     *reasoning, conclusion = _CLAIMS
     trace = Trace(
         id="example",
@@ -772,7 +774,7 @@ def illustrative(_results: Results) -> list[Table]:
 
 
 def beyond_length(results: Results) -> list[Table]:
-    """AUROC of each score overall, and between traces with equal numbers of claims and hops."""
+    """AUROC of each score, overall and among traces with the same number of claims and hops."""
     names = [name for name in (*SCORERS, METHOD) if any(c.has(name) for c in results.cells())]
 
     def texts(points: list[Point]) -> list[str]:
@@ -806,7 +808,7 @@ def beyond_length(results: Results) -> list[Table]:
 
 
 def first_error(results: Results) -> list[Table]:
-    """Quality of finding the first wrong claim: F1 as in ProcessBench, and its two shares."""
+    """How well the first wrong claim is found: F1 as in ProcessBench, and its two shares."""
     return [
         table
         for backbone in results.backbones
@@ -815,7 +817,7 @@ def first_error(results: Results) -> list[Table]:
 
 
 def _first_errors(results: Results, backbone: str) -> Table | None:
-    """Table of a backbone, or None without labelled steps."""
+    """Table for one backbone; None without labelled steps."""
     found: dict[str, dict[str, FirstErrors]] = {}
     for dataset in results.datasets:
         rows = results.cell(backbone, dataset).first_errors()
@@ -848,7 +850,9 @@ def _first_errors(results: Results, backbone: str) -> Table | None:
 
 
 def scorers(results: Results) -> list[Table]:
-    """AUROC of every scorer on the test splits: mean and, for several seeds, standard deviation."""
+    """AUROC of every scorer on the test splits: the mean and, with several seeds, the standard
+    deviation.
+    """
     cells = results.cells()
     rows = tuple(
         (name, *(_spread(c.values(name, "auroc")) if c.has(name) else NOT_RUN for c in cells))
@@ -861,13 +865,15 @@ def scorers(results: Results) -> list[Table]:
 
 
 def _spread(values: Sequence[float]) -> str:
-    """Mean and, for several values, standard deviation."""
+    """The mean and, for several values, the standard deviation."""
     deviation = f" ({stdev(values):.3f})" if len(values) > 1 else ""
     return f"{fmean(values):.3f}{deviation}" if values else UNDEFINED
 
 
 def traces(results: Results) -> list[Table]:
-    """Counts of generated traces: valid, copied, right answers, right steps, and audit coverage."""
+    """Counts of generated traces: valid ones, copied ones, right answers, right steps, and audit
+    coverage.
+    """
     rows = []
     for name in results.experiment.cells:
         cell = CellResults(results.experiment, name)
@@ -915,7 +921,7 @@ TABLES: dict[str, Callable[[Results], list[Table]]] = {
     "scorers": scorers,
     "traces": traces,
 }
-"""Tables by name; all but the last four are the paper's."""
+"""The tables by name. All but the last four are in the paper."""
 
 
 def _three_digits(value: float | None) -> str:
@@ -923,5 +929,5 @@ def _three_digits(value: float | None) -> str:
 
 
 def _share(values: Sequence[float]) -> str:
-    """Mean; for zeros and ones, a share."""
+    """The mean, which is a share for zeros and ones."""
     return f"{fmean(values):.3f}" if len(values) else UNDEFINED

@@ -12,10 +12,10 @@ from symbouq.errors import SymboUQError
 
 
 def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float | None:
-    """F1 over the items of all sets, predicted against true. None if there are none.
+    """F1 of the items in predicted sets, measured against true sets. None if there are no items.
 
     Raises:
-        ValueError: If the numbers of sets differ.
+        ValueError: If there are not equally many sets.
     """
     shared = total = 0
     for one, other in zip(predicted, true, strict=True):

@@ -1,4 +1,4 @@
-"""Calibration metrics. All need scores in [0, 1]."""
+"""Calibration metrics. All of them need scores in [0, 1]."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from symbouq.errors import SymboUQError
 from symbouq.metrics.pool import Metric, Values, checked, ratio
 
 ECE_BINS = 10
-"""Bins of the expected calibration error, of equal width: [0, 0.1), ..., [0.9, 1]."""
+"""Number of bins for the expected calibration error. They have equal width: [0, 0.1), ..., [0.9,
+1]."""
 
 _SMALLEST = float(np.finfo(np.float64).eps)
-"""Smallest distance of a probability from 0 and 1 before its logarithm is taken."""
+"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
 
 
 def _probabilities(scores: Values) -> Values:
@@ -45,8 +46,9 @@ def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
 def ece(scores: Values, labels: Values, counts: Values) -> Values:
     """Expected calibration error over ECE_BINS bins of equal width.
 
-    The weighted mean distance between mean probability and share of right answers. A bin includes
-    its lower edge, the last one both edges.
+    For each bin, take the distance between the mean probability and the share of right answers;
+    average the distances, weighted by bin size. A bin includes its lower edge; the last one
+    includes both edges.
     """
     gaps = np.zeros((len(scores), ECE_BINS))
     gaps[np.arange(len(scores)), _bins(scores)] = labels - scores
@@ -55,7 +57,9 @@ def ece(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def nll(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean negative log-likelihood of the labels in nats; scores are kept 2.2e-16 from 0 and 1."""
+    """Mean negative log-likelihood of the labels in nats. Scores are kept at least 2.2e-16 from 0
+    and 1.
+    """
     clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
     losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
     return ratio(counts @ losses, counts.sum(axis=1))
@@ -67,7 +71,7 @@ def _bins(scores: Values) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Bin of a reliability diagram.
+    """A bin of a reliability diagram.
 
     Attributes:
         low: Lower edge.
@@ -85,7 +89,7 @@ class CalibrationBin:
 
 
 def calibration_bins(scores: ArrayLike, labels: ArrayLike) -> list[CalibrationBin]:
-    """Bins of `ece`, for a reliability diagram.
+    """Compute the bins of `ece`, for a reliability diagram.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.

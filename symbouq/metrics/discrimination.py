@@ -31,11 +31,11 @@ def auroc(scores: Values, labels: Values, counts: Values) -> Values:
 
 
 def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
-    """Separation of right and wrong answers in rank: Somers' D, `2 AUROC - 1`.
+    """How well a score separates right from wrong answers by rank: Somers' D, `2 AUROC - 1`.
 
-    1 if every right answer scores above every wrong one, 0 for an uninformative score, negative
-    for a misleading one, None with one class. The paper names no statistic for its figure; this
-    one does not depend on the scale of the scores.
+    It is 1 if every right answer scores above every wrong one, 0 for an uninformative score,
+    negative for a misleading one, and None with one class. The paper names no statistic for its
+    figure; this one does not depend on the scale of the scores.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.
@@ -45,10 +45,10 @@ def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
 
 
 def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable]) -> float | None:
-    """AUROC within strata: ranking beyond the variable that defines the strata.
+    """AUROC within strata: how well a score ranks beyond the variable that defines the strata.
 
-    The AUROC over pairs in the same stratum, pooled; ties count half. None if no stratum has both
-    classes.
+    Only pairs within the same stratum are compared, and all strata are pooled. Ties count half.
+    None if no stratum has both classes.
 
     Args:
         scores: As in `auroc`.
@@ -75,7 +75,7 @@ def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable
 
 @dataclass(frozen=True)
 class Bin:
-    """Bin of the separation.
+    """A bin for the separation.
 
     Attributes:
         traces: Number of traces over all datasets.
@@ -99,12 +99,13 @@ def separation_by_bin(
 ) -> list[Bin]:
     """Separation of a score over within-dataset bins of a value (figure analysis, left).
 
-    In each dataset, the n traces with values are ranked, with mean rank r (from 1) for equal
-    values. Trace r goes to bin `floor(bins (r - 1/2) / n)`, so bins have equal size and equal
-    values share a bin. Datasets have equal weight.
+    In each dataset, the n traces with values are ranked from 1; equal values get their mean rank r.
+    Trace r goes to bin `floor(bins (r - 1/2) / n)`, so bins have equal size and equal values share
+    a bin. Datasets have equal weight.
 
     Args:
-        values: Values to bin, such as determinacy; in the paper, of traces with a parsed claim.
+        values: Values to bin, such as determinacy; in the paper, only traces with a parsed claim
+            have one.
         scores: The constraint score.
         labels: 1 right, 0 wrong.
         datasets: Dataset of each trace.
@@ -143,15 +144,15 @@ def oracle(
 ) -> tuple[str, Values] | tuple[None, None]:
     """Restricted oracle of Table ablation: the score with the best test AUROC.
 
-    It selects by test labels, so it is not a method and is never highlighted.
+    The choice uses test labels, so this is not a method and is never highlighted.
 
     Args:
         candidates: Scores by name; the paper's are Constraint and Neural-Seq.
         labels: Test labels.
 
     Returns:
-        Name and scores of the best candidate (the first among equals), or None twice with one
-        class.
+        Name and scores of the best candidate (the first one, if several tie), or None twice with
+        one class.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.

@@ -21,13 +21,13 @@ _THRESHOLDS = 512
 
 @dataclass(frozen=True)
 class FirstErrors:
-    """Quality of predicted first errors.
+    """How well first errors are predicted.
 
     Attributes:
         wrong: Number of traces with a wrong claim.
         right: Number of traces without one.
-        found: Share of the former in which exactly the first wrong claim is named, or None.
-        cleared: Share of the latter in which no claim is named, or None.
+        found: Share of traces with a wrong claim in which exactly the first one is named, or None.
+        cleared: Share of traces without one in which no claim is named, or None.
         f1: Harmonic mean of both, or None.
         interval: 95 % bootstrap interval of F1 over traces, or None.
     """
@@ -41,9 +41,10 @@ class FirstErrors:
 
 
 def first_error(labels: Sequence[int | None]) -> int | None:
-    """First error of a trace with labelled claims.
+    """Find the first error of a trace with labelled claims.
 
-    None if unknown: a claim without a label precedes the first wrong one, or none is wrong.
+    None if unknown, because an unlabelled claim comes before the first wrong one, or no claim is
+    wrong but some are unlabelled.
 
     Args:
         labels: One per claim: 1 right, 0 wrong, None unlabelled.
@@ -58,8 +59,8 @@ def first_errors(predicted: Sequence[int], true: Sequence[int], seed: int = 0) -
     """Compare predicted with true first errors.
 
     Args:
-        predicted: One per trace.
-        true: One per trace.
+        predicted: Predicted first errors, one per trace.
+        true: True first errors, one per trace.
         seed: Seed of the bootstrap.
 
     Raises:
@@ -94,7 +95,7 @@ def first_errors(predicted: Sequence[int], true: Sequence[int], seed: int = 0) -
 def _f1(
     hit: NDArray[np.bool_], wrong: NDArray[np.bool_], counts: Values
 ) -> tuple[Values, Values, Values]:
-    """F1 and both accuracies for each row of trace counts; NaN if undefined."""
+    """Compute F1 and both accuracies for each row of trace counts; NaN if undefined."""
     with np.errstate(invalid="ignore", divide="ignore"):
         found = counts @ (hit & wrong) / (counts @ wrong)
         cleared = counts @ (hit & ~wrong) / (counts @ ~wrong)
@@ -104,7 +105,7 @@ def _f1(
 
 
 def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> list[int]:
-    """First claim of each trace whose uncertainty exceeds a threshold, or 0.
+    """Find the first claim of each trace whose uncertainty exceeds a threshold; 0 if there is none.
 
     Args:
         uncertainties: One number per claim; larger means more likely wrong.
@@ -117,9 +118,9 @@ def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> lis
 
 
 def fitted_threshold(uncertainties: Sequence[Sequence[float]], true: Sequence[int]) -> float:
-    """Threshold with the best F1 of `exceeding`, the largest among equals.
+    """Find the threshold that gives `exceeding` the best F1; the largest, if several tie.
 
-    Infinite, which finds no error, if F1 is undefined.
+    If F1 is undefined, the threshold is infinite and finds no error.
 
     Args:
         uncertainties: As in `exceeding`.

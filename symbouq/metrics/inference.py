@@ -21,20 +21,20 @@ METRICS: dict[str, Metric] = {
     "nll": nll,
     "aurc": aurc,
 }
-"""Metrics that the bootstrap can resample, by name."""
+"""Metrics that the bootstrap can compute on resamples, by name."""
 
 HIGHER_IS_BETTER = frozenset({"auroc"})
-"""Metrics for which higher is better."""
+"""Names of the metrics for which higher is better."""
 
 RESAMPLES = 2000
 """Number of resamples of the paired bootstrap."""
 
 _AT_ONCE = 4_000_000
-"""Resampled traces held in memory at once."""
+"""Maximum number of resampled traces in memory at once."""
 
 
 def evaluate(metric: str, scores: ArrayLike, labels: ArrayLike) -> float | None:
-    """Value of a metric of METRICS, or None if the pool does not define it.
+    """Compute a metric from METRICS; None if it is undefined for these traces.
 
     Args:
         metric: Name of the metric.
@@ -55,14 +55,15 @@ def _metric(name: str) -> Metric:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Difference between two scores of the same traces in a metric.
+    """By how much two scores of the same traces differ in a metric.
 
     Attributes:
         difference: First minus second on all traces.
         low: Lower end of the 95 % percentile interval.
-        high: Upper end.
+        high: Upper end of the interval.
         p: Two-sided p-value of no difference.
-        resamples: Number of resamples that define the metric; the others hold one class only.
+        resamples: Number of resamples for which the metric is defined; the others hold only one
+            class.
     """
 
     difference: float
@@ -80,10 +81,10 @@ def paired_bootstrap(
     resamples: int = RESAMPLES,
     seed: int = 2026,
 ) -> Comparison | None:
-    """Compare two scores by resampling traces together with both scores.
+    """Compare two scores by resampling traces, each together with both of its scores.
 
-    The p-value is twice the smaller share of resamples on one side of zero; zero and one extra
-    resample count on both sides, as in SciPy's permutation test. The draws equal those of
+    The p-value is twice the smaller share of resamples on one side of zero; differences of zero and
+    one extra resample count on both sides, as in SciPy's permutation test. The draws equal those of
     `scipy.stats.bootstrap` with `numpy.random.default_rng(seed)`.
 
     Args:
@@ -91,12 +92,12 @@ def paired_bootstrap(
             mean over runs.
         second: Scores of the other method on the same traces.
         labels: 1 right, 0 wrong.
-        metric: A name of METRICS.
+        metric: A name from METRICS.
         resamples: Number of resamples.
         seed: Seed of the resamples.
 
     Returns:
-        The comparison, or None if the traces or all resamples do not define the metric.
+        The comparison, or None if the metric is undefined for the traces or for all resamples.
 
     Raises:
         SymboUQError: If the metric is unknown, lengths differ, or a score or label is missing.
@@ -138,7 +139,8 @@ def paired_bootstrap(
 def two_sided(differences: Values) -> float:
     """Two-sided p-value of no difference, from resampled differences.
 
-    Twice the share on the smaller side of zero; zero and one extra resample count on both sides.
+    It is twice the share of resamples on the smaller side of zero; differences of zero and one
+    extra resample count on both sides.
     """
     sides = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (sides + 1) / (len(differences) + 1))

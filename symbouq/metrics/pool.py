@@ -1,4 +1,4 @@
-"""Pools of scored traces, whole or resampled, and the metric type."""
+"""Pools of scored traces, whole or resampled, and the type of metrics."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from symbouq.errors import SymboUQError
 Values = NDArray[np.float64]
 
 Weighted = Callable[[Values, Values, Values], Values]
-"""Function of scores `[n]`, labels `[n]` and counts `[B, n]` to B values, NaN if undefined."""
+"""Function from scores `[n]`, labels `[n]` and counts `[B, n]` to B values, NaN where undefined."""
 
 
 class Metric:
-    """Metric that you call with scores and labels.
+    """A metric, called with scores and labels.
 
-    It is defined once, for B multisets of the same traces given by counts; a single value is the
-    case of all counts 1. So the bootstrap needs no formula of its own.
+    Its formula is written once, for B multisets of the same traces, given by counts. A single value
+    is the case in which all counts are 1. So the bootstrap needs no formula of its own.
 
     Attributes:
-        weighted: The metric of B multisets.
+        weighted: Computes the metric for B multisets.
     """
 
     def __init__(self, weighted: Weighted) -> None:
@@ -31,7 +31,7 @@ class Metric:
         self.weighted = weighted
 
     def __call__(self, scores: ArrayLike, labels: ArrayLike) -> float | None:
-        """Value on a pool, or None if the pool does not define it.
+        """Compute the metric for a pool of traces; None if it is undefined.
 
         Args:
             scores: One number per trace, `[n]`; larger means more likely right.
@@ -47,7 +47,7 @@ class Metric:
 
 
 def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Values, Values]:
-    """Scores and labels as arrays `[n]`.
+    """Return scores and labels as arrays `[n]`.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.
@@ -68,14 +68,14 @@ def defined(value: float) -> float | None:
 
 
 def ratio(numerator: Values, denominator: Values) -> Values:
-    """Quotient; NaN for 0 / 0."""
+    """Divide elementwise; 0 / 0 gives NaN."""
     quotient = np.full(numerator.shape, np.nan)
     np.divide(numerator, denominator, out=quotient, where=denominator > 0)
     return quotient
 
 
 def tied(scores: Values) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Ascending order of the scores, and the start of each run of equal scores."""
+    """Return the ascending order of the scores, and the start of each run of equal scores."""
     order = np.argsort(scores, kind="stable")
     ranked = scores[order]
     return order, np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])

@@ -1,4 +1,4 @@
-"""Selective prediction: the risk if only high-scored answers are given."""
+"""Selective prediction: the risk if only answers with high scores are given."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from symbouq.metrics.pool import Metric, Values, checked, ratio, tied
 
 @Metric
 def aurc(scores: Values, labels: Values, counts: Values) -> Values:
-    """Area under the risk-coverage curve: the mean over k of the risk of the k best-scored traces.
+    """Area under the risk-coverage curve: the risk of the k traces with the best scores, averaged
+    over k.
 
     Ties are averaged over all orders, so the order of the input does not matter.
     """
@@ -21,8 +22,9 @@ def aurc(scores: Values, labels: Values, counts: Values) -> Values:
     wrong = np.add.reduceat((counts * (1 - labels))[:, order], starts, axis=1)
     taken = np.cumsum(size, axis=1)
     before, errors = taken - size, np.cumsum(wrong, axis=1) - wrong
-    # Within a tie of m traces, w of them wrong, after k with e wrong, the expected risk of the
-    # first k + j is (e + jw/m) / (k + j) = w/m + (e - kw/m) / (k + j): a harmonic sum.
+    # Suppose a tie of m traces, w of them wrong, follows k traces, e of them wrong. Then the
+    # expected risk of the first k + j is (e + jw/m) / (k + j) = w/m + (e - kw/m) / (k + j): a
+    # harmonic sum.
     total = int(counts.sum(axis=1).max(initial=0))
     harmonic = np.r_[0.0, np.cumsum(1 / np.arange(1, total + 1))]
     spread = harmonic[taken.astype(int)] - harmonic[before.astype(int)]
@@ -32,7 +34,7 @@ def aurc(scores: Values, labels: Values, counts: Values) -> Values:
 
 @dataclass(frozen=True)
 class RiskCoverage:
-    """Risk-coverage curve.
+    """A risk-coverage curve.
 
     Attributes:
         coverage: Shares of answered traces, 1/n to 1.
@@ -44,7 +46,7 @@ class RiskCoverage:
 
 
 def risk_coverage(scores: ArrayLike, labels: ArrayLike) -> RiskCoverage:
-    """Risk-coverage curve, with ties as in `aurc`; empty without traces.
+    """Compute the risk-coverage curve, with ties as in `aurc`. It is empty without traces.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.

@@ -1,1 +1,3 @@
-"""Determinacy-Aware Reliability Composer (DARC): scores and a profile to one probability."""
+"""Determinacy-Aware Reliability Composer (DARC): combines scores and a profile into one
+probability.
+"""

@@ -8,10 +8,11 @@ With q = 1 - p:
 - affine-logit: a z + b, a > 0;
 - monotone beta (Kull et al. 2017): a ln p - b ln q + c, a > 0 and b > 0.
 
-Each family contains the previous one. Parameters minimise cross-entropy, which is convex in them,
-with positive slopes and smoothed targets; smoothing keeps a separable validation split from
-producing certainty. The Brier score on the same traces selects the family, the simplest among
-equals. (If the parameters also minimised the Brier score, the largest family would always win.)
+Each family contains the previous one. The parameters minimise cross-entropy, which is convex in
+them, with positive slopes and smoothed targets. Without smoothing, a separable validation split
+would produce certainty. The family is the one with the best Brier score on the same traces; if
+several tie, the simplest. (If the parameters also minimised the Brier score, the largest family
+would always win.)
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from symbouq.metrics import Values
 Family = Literal["identity", "temperature", "affine-logit", "monotone-beta"]
 
 FAMILIES: tuple[Family, ...] = ("identity", "temperature", "affine-logit", "monotone-beta")
-"""Families, the simplest first."""
+"""The families, simplest first."""
 
 _PARAMETERS: dict[Family, tuple[int, int]] = {
     "identity": (0, 0),
@@ -37,19 +38,19 @@ _PARAMETERS: dict[Family, tuple[int, int]] = {
     "affine-logit": (1, 1),
     "monotone-beta": (2, 1),
 }
-"""Numbers of slopes and shifts. Slopes of 1 and shifts of 0 give the identity."""
+"""Number of slopes and number of shifts. Slopes of 1 and shifts of 0 give the identity."""
 
 _DIGITS = 12
-"""Brier scores equal to this many digits tie."""
+"""Brier scores tie if they agree to this many digits."""
 
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """Fitted map, whose parameters are `()`; `(1 / t,)`; `(a, b)`; or `(a, b, c)`.
+    """A fitted map.
 
     Attributes:
-        family: Its family.
-        parameters: `()`; `(1 / t,)`; `(a, b)`; `(a, b, c)`.
+        family: Family of the map.
+        parameters: By family: `()`; `(1 / t,)`; `(a, b)`; or `(a, b, c)`.
 
     Raises:
         SymboUQError: If the parameters do not fit the family, or a slope is not positive.
@@ -69,18 +70,18 @@ class Calibrator(Stored):
             raise SymboUQError(f"not a {self.family} calibrator: {self.parameters}")
 
     def logits(self, logits: Values) -> Values:
-        """Calibrated logits."""
+        """Calibrate logits."""
         if self.family == "identity":
             return logits
         return np.asarray(_basis(self.family, logits) @ np.array(self.parameters), np.float64)
 
     def __call__(self, logits: Values) -> Values:
-        """Calibrated probabilities of logits."""
+        """Map logits to calibrated probabilities."""
         return sigmoid(self.logits(logits))
 
 
 def _basis(family: Family, z: Values) -> Values:
-    """Terms that the parameters multiply, `[n, parameters]`."""
+    """The terms to be multiplied by the parameters, `[n, parameters]`."""
     if family == "temperature":
         return z[:, None]
     ones = np.ones_like(z)
@@ -90,7 +91,7 @@ def _basis(family: Family, z: Values) -> Values:
 
 
 def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
-    """Map of a family with the least cross-entropy, for logits `[n]` and labels 0 and 1."""
+    """Fit the map with the least cross-entropy within a family to logits `[n]` and labels 0 and 1."""
     if family == "identity":
         return Calibrator(family, ())
     slopes, _ = _PARAMETERS[family]
@@ -99,7 +100,9 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
 
 
 def select(logits: Values, labels: Values) -> Calibrator:
-    """Family with the least Brier score on the validation logits `[n]` that it was fitted on."""
+    """Fit all families to the validation logits `[n]`, and return the map with the least Brier
+    score on them.
+    """
     fitted = [fit_family(family, logits, labels) for family in FAMILIES]
     losses = [round(float(((f(logits) - labels) ** 2).mean()), _DIGITS) for f in fitted]
     return fitted[losses.index(min(losses))]

@@ -1,11 +1,11 @@
 """Constraint-Only for text alone: a small classifier on the auditor's features of a trace.
 
 The paper trains Constraint-Only on the source, with claim and trace labels
-(`symbouq.evidence.scorers.training`). This classifier is for users who only have labelled traces
-of the target: a logistic regression on the features of `symbouq.reliability.reading`. Its scores
-of the training traces come from folds without them, so DARC sees them as it will see new ones. If
-those scores rank no better than chance, there is no such score: DARC would reverse it, although
-the classifier fitted to all traces is not reversed.
+(`symbouq.evidence.scorers.training`). This classifier is for users who only have labelled traces of
+the target. It is a logistic regression on the features from `symbouq.reliability.reading`. Each
+training trace is scored by a classifier that was fitted without its fold, so that DARC sees it like
+a new one. If those scores rank no better than chance, the score is omitted, because DARC would
+reverse it, although the classifier fitted to all traces is not reversed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from symbouq.reliability.logistic import Regression, folds, held_out, regress
 NAME = "Constraint-Only"
 
 L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
-"""Values of l2 to choose from: there are many features and perhaps few traces."""
+"""Values to choose l2 from. There are many features and perhaps few traces."""
 
 
 @dataclass(frozen=True)
 class ConstraintOnly(Stored):
-    """Fitted classifier: a logistic regression over standardised, named features.
+    """Fitted classifier: a logistic regression over named, standardised features.
 
     Raises:
         SymboUQError: If the numbers of means, scales, weights and features differ.
@@ -57,7 +57,7 @@ class ConstraintOnly(Stored):
 def fit(
     names: Sequence[str], x: Values, y: Values, groups: Sequence[Hashable] | None = None
 ) -> tuple[ConstraintOnly, Values] | None:
-    """Fit the classifier on features `[n, d]` and labels 0 and 1, with l2 chosen by held-out
+    """Fit the classifier on features `[n, d]` and labels 0 and 1. l2 is chosen by held-out
     cross-entropy.
 
     Returns:
@@ -78,7 +78,7 @@ def fit(
     def loss(logits: Values) -> float:
         return float((np.logaddexp(0, logits) - y * logits).mean())
 
-    # Among equals the largest l2.
+    # If several tie, the largest l2 wins.
     l2, logits = min(((l2, out_of_fold(l2)) for l2 in L2[::-1]), key=lambda pair: loss(pair[1]))
     area = auroc(logits, y)
     if area is None or area <= 0.5:

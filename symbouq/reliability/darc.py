@@ -1,14 +1,14 @@
-"""Algorithm DARC: a composer of probabilities from validation scores, labels and profiles.
+"""Algorithm DARC: fits a composer of probabilities to validation scores, labels and profiles.
 
 Choices where the paper is silent:
 
-- l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would shrink
-  all weights to zero.
-- The fold of trace i is `i mod k`, or `g mod k` for the g-th group of traces that belong
-  together. A partition is degenerate if a fold or its complement has one class.
+- l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would shrink all
+  weights to zero.
+- The fold of trace i is `i mod k`, or `g mod k` for the g-th group of traces that belong together.
+  A partition is degenerate if a fold or its complement has one class.
 - AUROCs that agree to 12 digits tie. The larger l2 wins, then the simpler design.
 - The best validation candidate has the largest A_j before orientation.
-- In cross-validation, standardisation uses the fitted folds.
+- In cross-validation, standardisation uses only the folds that are fitted on.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ from symbouq.reliability.designs import DESIGNS, Coverage, Design, columns, feat
 from symbouq.reliability.logistic import Regression, folds, held_out, regress, statistics
 
 L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
-"""Grid of Table search-space."""
+"""Grid in Table search-space."""
 
 REFERENCE_L2 = 20.0
-"""Value for degenerate folds, with the last design."""
+"""Value used with the last design if folds are degenerate."""
 EPSILON = 0.03
 FOLDS = 5
 FIXED = "Constraint-Rule"
-"""Constraint score to fall back on if validation has one class."""
+"""Constraint score used alone if validation has only one class."""
 
 Kind = Literal["composed", "fixed", "best", "average"]
-"""Kind of composer: DARC's sum; the fixed constraint score, if validation has one class; the best
-validation candidate, if none is retained; or a plain average."""
+"""Kind of composer: DARC's sum; the fixed constraint score, if validation has only one class; the
+best validation candidate, if no candidate is retained; or a plain average."""
 
 _DIGITS = 12
 _EDGE = 1e-12
 _ROUNDING = 1e-12
-"""Tolerance: an AUROC of 0.45 meets a threshold of 0.05 despite rounding."""
+"""Tolerance with which an AUROC of 0.45 meets a threshold of 0.05 despite rounding."""
 _IDENTITY = Calibrator("identity", ())
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Candidate scores of some traces, with their profiles.
+    """Candidate scores for some traces, with the traces' profiles.
 
     Attributes:
         names: The m candidates.
         scores: `[n, m]`, calibrated on validation; larger means more likely right (reversed
-            candidates are turned). Random is not a candidate.
+            candidates were negated). Random is not a candidate.
         coverage: Profiles of the n traces.
 
     Raises:
@@ -79,7 +79,7 @@ class Evidence:
             raise SymboUQError("a candidate score is not a finite number")
 
     def of(self, names: Sequence[str]) -> Values:
-        """Scores of some candidates, `[n, len(names)]`.
+        """Scores from the given candidates, `[n, len(names)]`.
 
         Raises:
             SymboUQError: If one is missing.
@@ -98,8 +98,8 @@ class Options:
         designs: Designs to choose from; a single one is forced.
         l2: Values of l2 to choose from.
         epsilon: Screening threshold.
-        folds: k.
-        gated: Candidates that enter only through the interactions.
+        folds: k, the number of folds.
+        gated: Candidates that are used only through their interactions with the profile.
         average: If not empty, nothing is fitted: the composer is the mean of these scores.
 
     Raises:
@@ -128,17 +128,17 @@ class Composer(Stored):
 
     Attributes:
         kind: Kind of composer.
-        names: Candidates it reads.
+        names: Candidates that it reads.
         flipped: Candidates replaced by 1 - s.
         design: Feature design, if composed.
         l2: Regularisation, if composed.
-        gated: Candidates without a raw column.
+        gated: Candidates that have no raw column.
         mean: Validation mean of each feature.
         scale: Standard deviation of each feature, 1 if constant.
-        weights: w.
+        weights: w, one per feature.
         intercept: b.
-        calibrator: Map after the sum.
-        aurocs: A_j of every candidate offered, by name, if screened.
+        calibrator: Map applied after the sum.
+        aurocs: A_j for every candidate offered, by name, if there was screening.
         held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
 
     Raises:
@@ -171,7 +171,7 @@ class Composer(Stored):
         """Probability that each trace's answer is right, `[n]`.
 
         Raises:
-            SymboUQError: If a score is missing that the composer reads.
+            SymboUQError: If a score that the composer reads is missing.
         """
         if self.kind != "composed":
             return np.asarray(np.clip(evidence.of(self.names).mean(axis=1), 0, 1), np.float64)
@@ -179,14 +179,14 @@ class Composer(Stored):
         return self.calibrator(regression.logits(self._features(evidence)))
 
     def contributions(self, evidence: Evidence) -> list[dict[str, float]]:
-        """Contribution of each candidate to each trace's logit, before the calibrator.
+        """How much each candidate contributes to each trace's logit, before the calibrator.
 
         All columns of a candidate are summed. Positive values favour the answer relative to the
-        validation mean. With the intercept they sum to the logit. A score returned unchanged
-        contributes its own logit, or its share of the average's.
+        validation mean. Together with the intercept, the contributions sum to the logit. If nothing
+        was fitted, a score contributes its own logit, divided by the number of scores averaged.
 
         Raises:
-            SymboUQError: If a score is missing that the composer reads.
+            SymboUQError: If a score that the composer reads is missing.
         """
         if self.kind != "composed":
             shares = np.clip(evidence.of(self.names), _EDGE, 1 - _EDGE)
@@ -203,11 +203,11 @@ class Composer(Stored):
         return contributions
 
     def adapted(self, evidence: Evidence) -> Composer:
-        """Composer for another target, from its unlabelled traces.
+        """Return a composer for another target, given unlabelled traces of that target.
 
-        Only mean and scale of the features come from the target; everything else stays the
-        source's. So a score that is higher or more spread throughout the target does not move the
-        probabilities. The share of right answers is assumed to be the source's.
+        Only the features' means and scales come from the target; everything else stays the
+        source's. So a score that is higher or more spread out throughout the target does not move
+        the probabilities. The share of right answers is assumed to equal the source's.
 
         Raises:
             SymboUQError: If a score is missing, or there are no traces.
@@ -230,11 +230,12 @@ def fit(
     options: Options | None = None,
     groups: Sequence[Hashable] | None = None,
 ) -> Composer:
-    """Fit a composer on validation labels 0 and 1 (Algorithm DARC); traces of a group share a fold.
+    """Fit a composer on validation labels 0 and 1 (Algorithm DARC). Traces in one group share a
+    fold.
 
     Raises:
         SymboUQError: If there are no traces or candidates, labels are not 0 or 1, or the fixed
-            score is needed and missing.
+            score is needed but missing.
     """
     options = options or Options()
     y = np.asarray(labels, np.float64)
@@ -258,7 +259,7 @@ def fit(
         design: features(design, names, scores, evidence.coverage, options.gated)
         for design in options.designs
     }
-    # Gated candidates alone leave the scores-only design without a column.
+    # If all candidates are gated, the scores-only design has no columns.
     offered = {design: h for design, h in offered.items() if h.shape[1]}
     if not offered:
         raise SymboUQError("no feature is left: all candidates are gated, the design has no gate")
@@ -280,12 +281,12 @@ def fit(
 
 @dataclass(frozen=True)
 class Screening:
-    """Screening of candidates by their ranking on validation.
+    """Result of screening candidates by how well they rank validation traces.
 
     Attributes:
         aurocs: A_j, `[m]`.
         retained: Positions of candidates with |A_j - 0.5| >= epsilon.
-        flipped: For each of them, whether A_j < 0.5, so 1 - s_j replaces the score.
+        flipped: For each retained candidate, whether A_j < 0.5. If so, 1 - s_j replaces its score.
     """
 
     aurocs: Values
@@ -294,17 +295,18 @@ class Screening:
 
     @property
     def best(self) -> int:
-        """Candidate with the largest A_j, the first among equals."""
+        """Position of the candidate with the largest A_j; the first one, if several tie."""
         return int(np.argmax(self.aurocs))
 
 
 def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
-    """Screen and orient candidates with validation scores `[n, m]` (Algorithm DARC, lines 3, 4, 6).
+    """Screen and orient candidates by their validation scores `[n, m]` (Algorithm DARC, lines 3, 4,
+    6).
 
     Raises:
-        SymboUQError: If the labels have one class.
+        SymboUQError: If the labels have only one class.
     """
-    aurocs = np.array([auroc(column, labels) for column in scores.T], np.float64)  # None: NaN
+    aurocs = np.array([auroc(column, labels) for column in scores.T], np.float64)  # None is NaN
     if np.isnan(aurocs).any():
         raise SymboUQError("screening needs both right and wrong answers")
     retained = np.flatnonzero(np.abs(aurocs - 0.5) >= epsilon - _ROUNDING)
@@ -313,12 +315,12 @@ def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
 
 
 def oriented(scores: Values, flipped: tuple[bool, ...]) -> Values:
-    """Retained scores `[n, m]`, with reversed ones as 1 - s."""
+    """Retained scores `[n, m]`, with reversed ones replaced by 1 - s."""
     return np.where(np.array(flipped, bool), 1 - scores, scores)
 
 
 def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
-    """Whether a fold or its complement is empty or has one class."""
+    """Whether a fold or its complement is empty or has only one class."""
     parts = [part for number in range(k) for part in (y[fold == number], y[fold != number])]
     return any(len(np.unique(part)) < 2 for part in parts)
 
@@ -326,7 +328,7 @@ def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
 def _chosen(
     offered: dict[Design, Values], y: Values, fold: NDArray[np.intp], options: Options
 ) -> tuple[Design, float, float | None]:
-    """Design and l2 with the best mean held-out AUROC."""
+    """Choose the design and l2 with the best mean held-out AUROC, and return this AUROC too."""
     if degenerate(y, fold, options.folds):
         richest = max(offered, key=DESIGNS.index)
         return richest, REFERENCE_L2, None
@@ -340,6 +342,6 @@ def _chosen(
 
 
 def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
-    """Mean AUROC over folds, which all hold both classes."""
+    """Mean held-out AUROC over folds. Each fold must have both classes."""
     areas = [auroc(held_out(h, y, fold == number, l2), y[fold == number]) for number in range(k)]
     return sum(area for area in areas if area is not None) / k

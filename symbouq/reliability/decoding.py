@@ -1,4 +1,4 @@
-"""Decoding scores of a trace from log-probabilities in its record."""
+"""Computes decoding scores of a trace from log-probabilities in its record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ALTERNATIVES = 4
 
 @dataclass(frozen=True)
 class Decoding:
-    """Decoding scores of a trace.
+    """The decoding scores of a trace.
 
     Attributes:
         claims: Scores by name, one uncertainty per claim.
@@ -33,10 +33,10 @@ class Decoding:
 
 
 def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
-    """Decoding scores that the record's `tokens` allow, for the claims of its audit.
+    """Compute the decoding scores that the record's `tokens` allow, for the claims in its audit.
 
-    Without alternatives (`top`), only Perplexity. None if a token lacks its probability, or the
-    tokens do not contain the claims. Tokens may be vocabulary pieces
+    Without alternatives (`top`), this is only Perplexity. There are no scores if a token lacks its
+    probability, or if the tokens do not contain the claims. Tokens may be vocabulary pieces
     (`symbouq.evidence.signals.pieces`).
 
     Raises:
@@ -81,7 +81,7 @@ def is_number(value: Any) -> bool:
 
 
 def _top(alternatives: Any) -> list[float]:
-    """The four largest probabilities among a token's alternatives; empty if one is unknown."""
+    """The four largest probabilities among a token's alternatives; empty if any is unknown."""
     if not isinstance(alternatives, list) or not alternatives:
         return []
     logprobs: list[Any] = [o.get("logprob") if isinstance(o, dict) else None for o in alternatives]
@@ -92,7 +92,7 @@ def _top(alternatives: Any) -> list[float]:
 
 
 def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Tokens as plain text, if they are vocabulary pieces of a text."""
+    """Replace vocabulary pieces by plain text. Tokens that are plain text already stay as they are."""
     pieces = [str(token.get("text") or "") for token in tokens]
     spelled = spelling(pieces, text)
     if spelled is None:
@@ -115,7 +115,7 @@ def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
 def _spans(
     tokens: Sequence[Mapping[str, Any]], claims: Sequence[str], record: Mapping[str, Any]
 ) -> list[Span] | None:
-    """Tokens of each claim; None if a claim is not found in the text."""
+    """Find the tokens of each claim; None if a claim is not found in the text."""
     extents, text = [], ""
     for token in tokens:
         piece = str(token.get("text") or "")

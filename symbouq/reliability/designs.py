@@ -1,6 +1,6 @@
 """Features of the composer: candidate scores and their products with the profile.
 
-Section Determinacy-Aware Reliability Composition, Eq. darc_features. Each of the three designs
+See section Determinacy-Aware Reliability Composition, Eq. darc_features. Each of the three designs
 contains the previous one.
 """
 
@@ -17,16 +17,16 @@ from symbouq.metrics import Values
 Design = Literal["scores", "symbolizability", "determinacy"]
 
 DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
-"""h_score, h_sym and h_det, the simplest first."""
+"""The designs h_score, h_sym and h_det, simplest first."""
 
 CoverageKind = Literal["paper", "evaluable", "discounted"]
-"""Determinacy behind the applicability: the paper's; over parsed claims that no earlier conflict
-blocks; or with claims that count as much as their weakest premise."""
+"""Which determinacy the applicability uses: the paper's; one over only those parsed claims that no
+earlier conflict blocks; or one in which a claim counts only as much as its weakest premise."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """Part of the Determinacy Profile that the composer reads.
+    """The part of the Determinacy Profile that the composer reads.
 
     Attributes:
         symbolizability: pi of each trace, `[n]`.
@@ -40,7 +40,9 @@ class Coverage:
     def of(
         cls, audits: Sequence[Mapping[str, Mapping[str, float]]], kind: CoverageKind = "paper"
     ) -> Coverage:
-        """Coverage of audits with `profile` and, for `discounted`, the `discounted` profile."""
+        """Compute the coverage of audits with `profile` and, for `discounted`, the `discounted`
+        profile.
+        """
         read = "discounted" if kind == "discounted" else "profile"
         profiles = [audit[read] for audit in audits]
         pi = np.array([profile["symbolizability"] for profile in profiles], np.float64)
@@ -48,22 +50,24 @@ class Coverage:
         if kind == "evaluable":
             d = np.array([profile["determinacy"] for profile in profiles], np.float64)
             unknown = np.array([profile["unknown_rate"] for profile in profiles], np.float64)
-            # The blocked ones are 1 - d - nu of the parsed claims; d and nu are what is left.
+            # Blocked claims are a share 1 - d - nu of the parsed claims; d and nu are what is left.
             left = d + unknown
             delta = pi * np.divide(d, left, out=np.zeros_like(d), where=left > 0)
         return cls(pi, delta)
 
     def shuffled(self, seed: int) -> Coverage:
-        """Control with permuted applicability: same distribution, no alignment with the traces."""
+        """Permute the applicability, as a control: same distribution, but not aligned with the
+        traces.
+        """
         order = np.random.default_rng(seed).permutation(len(self.applicability))
         return replace(self, applicability=self.applicability[order])
 
 
 def columns(design: Design, names: Sequence[str], gated: Collection[str] = ()) -> list[str]:
-    """Candidate of each column of `features`.
+    """Candidate that each column of `features` belongs to.
 
-    Gated candidates have no raw column. They enter through the interactions alone, so their
-    contribution does not depend on their score if pi and delta are 0.
+    Gated candidates have no raw column. They are used only through the interactions, so their
+    scores have no effect if pi and delta are 0.
     """
     return [name for name in names if name not in gated] + [*names] * DESIGNS.index(design)
 
@@ -75,8 +79,8 @@ def features(
     coverage: Coverage,
     gated: Collection[str] = (),
 ) -> Values:
-    """h(r) of each trace, `[n, columns]`, from oriented scores `[n, m]` of m candidates (Eq.
-    darc_features).
+    """Compute h(r) for each trace, `[n, columns]`, from the oriented scores `[n, m]` of m
+    candidates (Eq. darc_features).
     """
     raw = scores[:, [n for n, name in enumerate(names) if name not in gated]]
     gates = (coverage.symbolizability, coverage.applicability)[: DESIGNS.index(design)]

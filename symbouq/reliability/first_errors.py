@@ -1,4 +1,4 @@
-"""First wrong claims: by labels, by audits and by scores of claims."""
+"""First wrong claims, found by labels, by audits and by claim scores."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from symbouq.records.generated import Record
 from symbouq.reliability.guarantee import kept_claims, prefix_threshold
 
 AUDITS = {"audit": "verdict", "audit, scene alone": "grounded_verdict"}
-"""Ways in which the auditor finds an error, by the verdict used."""
+"""The auditor's methods for finding an error, with the verdict that each uses."""
 MAJORITY = "most frequent"
-"""Baseline that always names the most frequent first error of validation, or none."""
+"""Baseline that always names the first error (or none) that is most frequent on validation."""
 
 
 class Kept(NamedTuple):
-    """What traces keep under a guarantee (`prefix_threshold`), measured on other traces.
+    """What traces keep under a guarantee (`prefix_threshold`), measured on traces not used to fit
+    it.
 
     Attributes:
-        threshold: Claims are kept up to the first that reaches it; None: no claim is kept.
+        threshold: Claims before the first one that reaches it are kept; None: no claim is kept.
         wrong: Share of traces that keep a wrong claim.
-        claims: Share of kept claims among those before the first wrong one.
+        claims: Share of the claims before the first wrong one that are kept.
     """
 
     threshold: float | None
@@ -37,12 +38,12 @@ class Kept(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Quality of a method in finding first errors.
+    """How well a method finds first errors.
 
     Attributes:
-        method: The method.
-        seeds: Number of fitted scorers averaged over; 1 if nothing is fitted.
-        result: The figures, with the first seed's interval.
+        method: Name of the method.
+        seeds: Number of fitted scorers that are averaged; 1 if nothing is fitted.
+        result: The averaged figures, with the first seed's interval.
         kept: Claims kept under a guarantee, for each seed; empty without a guarantee.
     """
 
@@ -53,10 +54,10 @@ class Row(NamedTuple):
 
 
 def audited_error(audit: Record, verdict: str = "verdict") -> int:
-    """Number of the first claim of an audit that cannot hold, from 1; 0 if there is none.
+    """Number of the first claim in an audit that cannot hold, from 1; 0 if there is none.
 
-    That is a contradicted claim or a self-contradictory one, which the audit calls its first
-    conflict. `AUDITS` lists the verdicts to use.
+    This is a claim that is contradicted or contradicts itself; the audit calls it the first
+    conflict. `AUDITS` lists the verdicts to choose from.
     """
     conflicts = verdict == "verdict"
     wrong = (
@@ -70,9 +71,10 @@ def audited_error(audit: Record, verdict: str = "verdict") -> int:
 def known_errors(
     audits: Iterable[Record], labels: Mapping[str, Sequence[Label]]
 ) -> dict[str, tuple[Record, int]]:
-    """Audits of traces with a known first error, with that error, by id.
+    """Find the traces whose first error is known; return their audit and first error by id.
 
-    Leaves out traces without claims, and those whose labels do not match the claims of the audit.
+    Traces without claims are left out, and so are those whose labels do not match the claims in the
+    audit.
     """
     known = {}
     for audit in audits:
@@ -84,7 +86,7 @@ def known_errors(
 
 
 def halves(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Ids in two halves, by hash: for fitting thresholds and for measuring."""
+    """Split ids by hash into two halves: one for fitting thresholds, one for measuring."""
     dealt: tuple[list[str], list[str]] = ([], [])
     for name in names:
         dealt[hashlib.sha256(name.encode()).digest()[0] % 2].append(name)
@@ -98,11 +100,11 @@ def compared(
     test_scores: Iterable[Score] = (),
     level: float | None = None,
 ) -> list[Row]:
-    """Measure how the auditor, the majority baseline and scores find the errors of `test`.
+    """Measure how well the auditor, the majority baseline and scores find the errors in `test`.
 
     A score names the first claim above a threshold fitted on `validation`. Scores without a value
-    for every claim are left out. For a guarantee, `level` is the share of traces that may keep a
-    wrong claim.
+    for every claim are left out. If given, `level` is the share of traces that may keep a wrong
+    claim under a guarantee.
     """
     true = [error for _, error in test.values()]
     errors = [error for _, error in validation.values()]
@@ -140,11 +142,11 @@ def compared(
 
 
 _DOUBTS = {Verdict.ENTAILED: 0.0, Verdict.CONTRADICTED: 1.0}
-"""Uncertainty by verdict; other verdicts give one half."""
+"""Uncertainty for each verdict; all other verdicts give one half."""
 
 
 def _doubts(known: Mapping[str, tuple[Record, int]], verdict: str) -> list[list[float]]:
-    """Uncertainty of each claim of some traces, by verdict."""
+    """Uncertainty of each claim in each trace, by its verdict."""
     return [
         [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
         for audit, _ in known.values()
@@ -158,7 +160,9 @@ def _kept(
     true: Sequence[int],
     level: float,
 ) -> Kept:
-    """What new traces keep, with a threshold from the first errors of the calibration traces."""
+    """Fit a threshold on calibration traces and their first errors, and measure what new traces
+    keep.
+    """
     threshold = prefix_threshold(fitted, errors, level)
     counts = [kept_claims(row, threshold) for row in new]
     sound = [error - 1 if error else len(row) for row, error in zip(new, true, strict=True)]
@@ -170,7 +174,9 @@ def _kept(
 def _by_scorer(
     scores: Iterable[Score], known: Mapping[str, tuple[Record, int]]
 ) -> dict[tuple[str, int], list[Sequence[float]]]:
-    """Uncertainties of claims by scorer and seed, for scorers with a value for every claim."""
+    """Uncertainties of claims by scorer and seed. Scorers without a value for every claim are left
+    out.
+    """
     by_id: dict[tuple[str, int], dict[str, Sequence[float]]] = defaultdict(dict)
     for score in scores:
         sign = 1.0 if entry(score.method).orientation == "uncertainty" else -1.0
@@ -185,7 +191,7 @@ def _by_scorer(
 
 
 def _mean(results: Sequence[FirstErrors]) -> FirstErrors:
-    """Mean figures over the seeds of a scorer."""
+    """Average the figures over a scorer's seeds."""
     first = results[0]
     if first.f1 is None:
         return first

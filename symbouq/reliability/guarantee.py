@@ -1,17 +1,19 @@
 """Distribution-free control of the error among accepted traces: learn then test.
 
-A threshold is fitted on traces that the composer was not fitted on, one per scene. With probability
-1 - delta over their draw, at most a share `level` of new traces whose reliability reaches the
-threshold are wrong, whatever the distribution and however poor the reliabilities. New traces must
-be drawn in the same way: another model, dataset or wording is another draw.
+A threshold is fitted on calibration traces: one per scene, none used to fit the composer. With
+probability 1 - delta over the draw of these traces, at most a share `level` of new traces whose
+reliability reaches the threshold are wrong. This holds for any distribution and however poor the
+reliabilities. New traces must be drawn in the same way, so not from another model, dataset or
+wording.
 
 For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
-`level`" is tested. Of n accepted traces k are wrong; given n, k is binomial, and `P(Bin(n, level)
-<= k)` is an exact p-value (the inverted bound of Clopper and Pearson). The sequence starts at the
-threshold with the smallest p-value if reliabilities are correct, continues with lower ones, and
-stops when a p-value exceeds delta. It is fixed before looking at the calibration traces, so all
-tests together err with probability at most delta (Angelopoulos, Bates, Candès, Jordan and Lei 2021,
-Learn then Test, arXiv:2110.01052: split fixed-sequence testing).
+`level`" is tested. If k of n accepted traces are wrong, then k is binomial given n, and `P(Bin(n,
+level) <= k)` is an exact p-value (the inverted bound of Clopper and Pearson). The sequence starts
+at the threshold that would have the smallest p-value if the traces used to fit the composer were
+representative. It continues with lower thresholds and stops when a p-value exceeds delta. The
+sequence is fixed before looking at the calibration traces, so the probability that any test errs is
+at most delta (Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052:
+split fixed-sequence testing).
 """
 
 from __future__ import annotations
@@ -32,20 +34,21 @@ DELTA = 0.1
 """Probability that the guarantee fails, over the draw of the calibration traces."""
 
 _THRESHOLDS = 100
-"""How many thresholds there are at most: quantiles of the reliabilities that were fitted on."""
+"""Maximum number of thresholds. They are quantiles of the reliabilities of the traces used for
+fitting."""
 
 
 @dataclass(frozen=True)
 class Guarantee(Stored):
-    """A threshold on the reliability, with its promise.
+    """A threshold on the reliability and what it guarantees.
 
     Attributes:
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability of exceeding it, over the draw of the calibration traces.
-        threshold: Least accepted reliability; None if nothing is accepted.
+        delta: Probability that this share is exceeded, over the draw of the calibration traces.
+        threshold: Lowest accepted reliability; None if nothing is accepted.
         scenes: Number of calibration traces, one per scene.
-        accepted: How many reach the threshold, or the first one tested.
-        wrong: How many of those are wrong.
+        accepted: Number of those that reach the threshold or, without one, the first one tested.
+        wrong: Number of accepted calibration traces that are wrong.
 
     Raises:
         SymboUQError: If level or delta is not between 0 and 1.
@@ -65,7 +68,7 @@ class Guarantee(Stored):
             raise SymboUQError("the level of a guarantee and its delta are between 0 and 1")
 
     def accepts(self, reliability: float) -> bool:
-        """Whether a trace of this reliability is accepted."""
+        """Whether a trace with this reliability is accepted."""
         return self.threshold is not None and reliability >= self.threshold
 
     def __str__(self) -> str:
@@ -89,28 +92,30 @@ class Guarantee(Stored):
 
 
 def least_traces(level: float, delta: float) -> int:
-    """Least number of accepted, all right traces for a guarantee: `(1 - level)^n <= delta`."""
+    """Minimum number of accepted traces, all of them right, for a guarantee: `(1 - level)^n <=
+    delta`.
+    """
     return math.ceil(math.log(delta) / math.log1p(-level) - 1e-9)
 
 
 def control(
     fitted: Values, held: Values, right: Values, level: float, delta: float = DELTA
 ) -> Guarantee:
-    """The lowest safe threshold.
+    """Find the lowest safe threshold.
 
     Args:
-        fitted: Reliabilities of the traces that the composer was fitted on, which determine the
-            sequence of thresholds.
+        fitted: Reliabilities of the traces used to fit the composer. They determine the sequence of
+            thresholds.
         held: Reliabilities of the calibration traces, drawn independently of each other and of the
             fit.
         right: Whether their answers are right, 1 or 0.
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability of exceeding it.
+        delta: Probability that this share is exceeded.
     """
     from scipy.stats import binom
 
     def counts(p: Values, wrong: Values) -> tuple[Values, Values]:
-        """How many traces reach each threshold, and how many of them are wrong."""
+        """Count the traces that reach each threshold, and the wrong ones among them."""
         reached = p >= thresholds[:, None]
         return reached.sum(axis=1), reached @ wrong
 
@@ -131,23 +136,24 @@ def control(
 def prefix_threshold(
     uncertainties: Sequence[Sequence[float]], errors: Sequence[int], level: float
 ) -> float | None:
-    """Threshold below which a trace's leading claims are kept, so that at most a share `level` of
-    new traces keep a wrong one: conformal factuality (Mohri and Hashimoto 2024, arXiv:2402.10978)
-    for claims in order.
+    """Return a threshold such that, if each trace keeps its leading claims below it, at most a
+    share `level` of new traces keep a wrong claim. This is conformal factuality (Mohri and
+    Hashimoto 2024, arXiv:2402.10978) for claims in order.
 
-    A trace keeps its first wrong claim if all claims up to that are below the threshold. With n
-    calibration traces, the threshold is the k-th smallest of their largest uncertainties up to the
-    first wrong claim, `k = floor(level * (n + 1))`. For a new trace drawn like them, the chance of
-    keeping a wrong claim is then at most k / (n + 1), over both draws.
+    A trace keeps its first wrong claim if this and all earlier claims are below the threshold. For
+    each of the n calibration traces, take the largest uncertainty up to the first wrong claim. The
+    threshold is the k-th smallest of these, with `k = floor(level * (n + 1))`. For a new trace
+    drawn in the same way, the chance of keeping a wrong claim is then at most k / (n + 1), over
+    both draws.
 
     Args:
         uncertainties: One per claim, for each calibration trace.
-        errors: Number of the first wrong claim of each, from 1; 0 if there is none.
-        level: Largest share of new traces that keep a wrong claim.
+        errors: Number of each trace's first wrong claim, from 1; 0 if there is none.
+        level: Largest share of new traces that may keep a wrong claim.
 
     Returns:
-        The threshold, the largest float if everything may be kept; None if there are too few traces
-        to keep anything.
+        The threshold. It is the largest float if everything may be kept, and None if there are too
+        few traces to keep anything.
     """
     least = sorted(
         max(row[:error]) if error else sys.float_info.max
@@ -158,7 +164,9 @@ def prefix_threshold(
 
 
 def kept_claims(uncertainties: Sequence[float], threshold: float | None) -> int:
-    """Number of leading claims before the first that reaches a threshold of `prefix_threshold`."""
+    """Number of leading claims before the first one that reaches a threshold from
+    `prefix_threshold`.
+    """
     if threshold is None:
         return 0
     return sum(1 for _ in takewhile(lambda value: value < threshold, uncertainties))

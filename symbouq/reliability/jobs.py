@@ -1,4 +1,4 @@
-"""Per-record work of the composer's commands and experiments."""
+"""Work done for each record by the composer's commands and experiments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symbouq.reliability.reading import Composition, Reader, Reading
 from symbouq.reliability.worlds import WORLDS, worlds
 
 Labelled = tuple[Reading, Gold | None]
-"""A reading with what the trace's label depends on, where that is wanted."""
+"""A reading and, if requested, the fields that determine the trace's label."""
 
 
 def reading(
@@ -29,8 +29,8 @@ def reading(
     pipeline: str | None,
     labelled: bool,
 ) -> Work:
-    """A worker that writes nothing and keeps the reading of a trace, optionally with the fields
-    that determine its label.
+    """Make a worker that writes nothing and keeps each trace's reading, with the fields that
+    determine its label if `labelled`.
     """
     reader = Reader(composition, profile, ontology, pipeline)
 
@@ -46,12 +46,12 @@ def reading(
 def selecting(
     model: str | None, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """A worker that writes a trace with the best answer among its samples and its own
+    """Make a worker that writes each trace with the best answer among its own and its samples'
     (`symbouq.auditing.selection`).
 
-    It keeps the number of the answer, 0 for the trace's own; `selected` has the replaced answer.
-    Each answer is scored by its text: by Constraint-Rule over the grounded verdicts, or by a named
-    reliability model.
+    It keeps the number of the chosen answer, 0 for the trace's own. `selected` holds the answer
+    that was replaced. Each answer is scored by its text: by Constraint-Rule over the grounded
+    verdicts, or by the named reliability model.
     """
     fitted = Model.load(model) if model is not None else None
     reader = fitted.reader(profile, ontology, pipeline) if fitted is not None else None
@@ -60,7 +60,7 @@ def selecting(
     def score(record: Mapping[str, Any], trace: Trace) -> float:
         said = "claims" in record or answer_key(record)
         if status_of(record) != "valid" or trace.truncated or not said:
-            return 0.0  # to say nothing contradicts nothing
+            return 0.0  # an answer that says nothing would contradict nothing
         if fitted is None or reader is None:
             return float(auditor.audited(trace)["constraint_rule"])
         return float(fitted.predict([reader.read(trace)])[0]["reliability"])
@@ -89,11 +89,11 @@ def selecting(
 
 _TEXT = ("response", "reasoning", "conclusion")
 _NOT_OF_TEXT = {*ANSWER} - {*_TEXT, "claims"}
-"""Fields of an answer that say more of it than its text or claims."""
+"""Fields of an answer other than its text and claims."""
 
 
 def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
-    """Text of each sample of a trace, in the fields of a trace."""
+    """Yield the text of each of a trace's samples, in a trace's fields."""
     samples = trace.samples or []
     if not isinstance(samples, list):
         raise RecordError("`samples` is a list of texts, or of objects with `response`")
@@ -108,7 +108,7 @@ def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
 
 
 def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """A worker that writes the score `symbouq.reliability.worlds.WORLDS` of a trace."""
+    """Make a worker that writes each trace's score `symbouq.reliability.worlds.WORLDS`."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], None]:
@@ -120,7 +120,9 @@ def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | N
 def predicting(
     model: str, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """A worker that writes the reliability of a trace, and keeps it and whether it is accepted."""
+    """Make a worker that writes each trace's reliability, and keeps it together with whether the
+    trace is accepted.
+    """
     fitted = Model.load(model)
     reader = fitted.reader(profile, ontology, pipeline)
 

@@ -1,4 +1,4 @@
-"""Labels of traces, 1 if the delivered answer is right, for `fit`.
+"""Labels of traces for `fit`: 1 if the delivered answer is right.
 
 Code that predicts does not import this module.
 """
@@ -17,14 +17,14 @@ _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "ans
            "correct", "meta", "generation")  # fmt: skip
 
 FEW = 20
-"""Minimum number of labels that does not cause a warning."""
+"""With fewer labels than this, there is a warning."""
 
 Gold = dict[str, Any]
-"""Fields of a record that determine its label."""
+"""The fields of a record that determine its label."""
 
 
 def gold_of(trace: Trace) -> Gold:
-    """Fields of a trace that determine its label.
+    """Extract the fields of a trace that determine its label.
 
     Raises:
         RecordError: If it has neither `correct` nor `answer`, or `correct` is not a truth value.
@@ -41,10 +41,10 @@ def gold_of(trace: Trace) -> Gold:
 
 
 def gold_in(record: Mapping[str, Any]) -> Gold:
-    """Like `gold_of`, for a dictionary: a trace, or `id` and `correct` without text.
+    """Like `gold_of`, but for a dictionary: a trace, or only `id` and `correct` without text.
 
     Raises:
-        RecordError: As `gold_of`, and if it is neither.
+        RecordError: As in `gold_of`, or if it is neither.
     """
     if record.get("correct") is None or record.keys() & {"response", "conclusion", "claims"}:
         return gold_of(make_record(Trace, record))
@@ -52,7 +52,7 @@ def gold_in(record: Mapping[str, Any]) -> Gold:
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
-    """Answers that occur in each dataset, sorted, for records without `answer_space`."""
+    """Collect the answers that occur in each dataset, sorted, for records without `answer_space`."""
     spaces: dict[str | None, set[str]] = {}
     for gold in golds:
         answer = gold.get("answer")
@@ -66,11 +66,11 @@ def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
 def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     """Label of a trace: 1 if the delivered answer is right, otherwise 0.
 
-    Uses `correct`, or else matches the delivered answer against `answer`. `spaces` has the answer
-    spaces by dataset, for records without one.
+    Uses `correct` if given; otherwise compares the delivered answer with `answer`. `spaces` holds
+    the datasets' answer spaces, for records without their own.
 
     Raises:
-        RecordError: If there is nothing to match with.
+        RecordError: If there is nothing to compare with.
     """
     if gold.get("correct") is not None:
         return int(gold["correct"])
@@ -78,18 +78,18 @@ def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     if fault := misfit(record):
         raise RecordError(fault)
     label = answer_label(record)
-    assert label is not None  # an answer either agrees or does not
+    assert label is not None  # here an answer either agrees or does not
     return label
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of some traces.
+    """The labels of some traces.
 
     Attributes:
         of: 1 right, 0 wrong, for each trace; None without a label.
         faults: Reasons for missing labels, in order.
-        warnings: Doubts about the labels.
+        warnings: Warnings about doubtful labels.
     """
 
     of: tuple[int | None, ...]
@@ -98,7 +98,7 @@ class Labels:
 
 
 def labelled(golds: Sequence[Gold]) -> Labels:
-    """Labels of traces, checked together.
+    """Label traces, and check the labels together.
 
     Raises:
         SymboUQError: If no delivered answer is in its answer space, or `correct` disagrees with
@@ -142,7 +142,7 @@ def labelled(golds: Sequence[Gold]) -> Labels:
 
 
 def few(count: int) -> str:
-    """Warning about too few labels; empty if there are enough, or none."""
+    """Warning about too few labels. Empty if there are enough, or none at all."""
     if not 0 < count < FEW:
         return ""
     return f"{count} labels are few: with fewer than {FEW}, figures say little"
@@ -154,7 +154,7 @@ def _in_space(gold: Gold, spaces: dict[str | None, list[str]]) -> Gold:
 
 
 def _by_answer(gold: Gold, spaces: dict[str | None, list[str]]) -> int | None:
-    """Label by `answer`, if it can be compared with the delivered answer."""
+    """Label according to `answer`; None if it cannot be compared with the delivered answer."""
     record = _in_space(gold, spaces)
     try:
         if misfit(record) or committed(record) is None:

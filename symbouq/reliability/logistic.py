@@ -1,4 +1,4 @@
-"""Logistic regression with l2 on standardised features, the only learner of the composer.
+"""Logistic regression with l2 on standardised features. The composer learns with nothing else.
 
 The fit minimises `sum_i BCE_i + l2 / 2 ||w||^2` with a free intercept, so l2 scales a summed loss.
 A fitted regression needs no scikit-learn.
@@ -17,9 +17,7 @@ from symbouq.metrics import Values
 
 
 class Regression(NamedTuple):
-    """Fitted logistic regression with its standardisation: mean and scale (1 if constant) of each
-    feature.
-    """
+    """A fitted logistic regression. `mean` and `scale` (1 if constant) standardise each feature."""
 
     mean: tuple[float, ...]
     scale: tuple[float, ...]
@@ -27,14 +25,14 @@ class Regression(NamedTuple):
     intercept: float
 
     def logits(self, x: Values) -> Values:
-        """Logits of features `[n, d]`."""
+        """Compute logits from features `[n, d]`."""
         standard = (x - np.array(self.mean)) / np.array(self.scale)
         return np.asarray(standard @ np.array(self.weights) + self.intercept, np.float64)
 
 
 def regress(x: Values, y: Values, l2: float) -> Regression:
-    """Regression with the least regularised cross-entropy, for raw features `[n, d]` and both
-    labels.
+    """Fit the regression with the least regularised cross-entropy to raw features `[n, d]` and
+    labels of both classes.
     """
     mean, scale = statistics(x)
     weights, intercept = fitted((x - mean) / scale, y, l2)
@@ -44,7 +42,7 @@ def regress(x: Values, y: Values, l2: float) -> Regression:
 
 
 def statistics(x: Values) -> tuple[Values, Values]:
-    """Mean and standard deviation of each column of `[n, d]`; 1 for a constant column."""
+    """Mean and standard deviation (1 if constant) of each column of `[n, d]`."""
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(x)
@@ -52,7 +50,7 @@ def statistics(x: Values) -> tuple[Values, Values]:
 
 
 def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
-    """Weights `[d]` and intercept with the least regularised cross-entropy, for standardised
+    """Fit weights `[d]` and an intercept with the least regularised cross-entropy to standardised
     features.
     """
     from sklearn.linear_model import LogisticRegression
@@ -63,15 +61,15 @@ def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
 
 
 def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
-    """Logits of one fold's traces, from a fit to the others; `out` marks the fold."""
+    """Logits for the traces in one fold, marked by `out`, after fitting on all others."""
     return regress(x[~out], y[~out], l2).logits(x[out])
 
 
 def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
-    """Fold of each of n traces: groups in order of appearance, dealt out in turn.
+    """Fold of each of n traces. Groups are dealt out to the folds in order of appearance.
 
     Raises:
-        SymboUQError: If the number of groups differs from n.
+        SymboUQError: If `groups` does not have n entries.
     """
     if groups is None:
         return np.arange(n) % k

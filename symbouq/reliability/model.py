@@ -1,7 +1,7 @@
-"""Reliability models: fitted on labelled traces, stored as JSON, applied to new traces.
+"""Reliability models are fitted on labelled traces, stored as JSON and applied to new traces.
 
 A model holds the calibration of each candidate score, Constraint-Only, the composer, and the hash
-of the ontology it was fitted under. Applying it needs neither labels nor scikit-learn.
+of the ontology used for fitting. Applying it needs neither labels nor scikit-learn.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from symbouq.reliability.variants import VARIANTS
 from symbouq.version import __version__
 
 FORMAT = 1
-"""Version of the model file."""
+"""Format version of the model file."""
 
 OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.average or v.profile))
 """Variants that a model may use: those that look at one trace at a time."""
@@ -47,9 +47,9 @@ OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.avera
 
 @dataclass(frozen=True)
 class Candidate:
-    """Calibration of one score, and its mean on validation, which replaces a missing score.
+    """Calibration of one score. Its mean on validation replaces a missing score.
 
-    The calibrator (appendix Training and Calibration) is None if validation has one class; the
+    The calibrator (appendix Training and Calibration) is None if validation has only one class. The
     score then stays as it is.
     """
 
@@ -57,7 +57,7 @@ class Candidate:
     mean: float
 
     def __call__(self, values: Values) -> float:
-        """Score of a trace, from one value per claim or one for the trace."""
+        """Calibrate a trace's score, given one value per claim or one for the whole trace."""
         return float(values[-1]) if self.calibrator is None else float(self.calibrator([values])[0])
 
 
@@ -68,12 +68,12 @@ class Model(Stored):
     Attributes:
         composition: Contexts that the constraint scores use.
         profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
-        ontology: Hash of the rules and ontology it was fitted under.
+        ontology: Hash of the rules and ontology used for fitting.
         coverage: Kind of determinacy that the composer reads.
         candidates: Candidate scores by name.
-        constraint_only: Constraint-Only, if it could be fitted.
+        constraint_only: The Constraint-Only classifier, if it could be fitted.
         composer: The composer.
-        notes: Origin: numbers of traces and right answers, seed, scores left out.
+        notes: How it was fitted: numbers of traces and right answers, seed, scores left out.
         guarantee: Acceptance threshold, if one was requested.
     """
 
@@ -95,7 +95,7 @@ class Model(Stored):
         ontology: str | os.PathLike[str] | None = None,
         pipeline: str | None = None,
     ) -> Reader:
-        """Reader of traces for this model; a profile replaces the model's.
+        """Create a reader of traces for this model. A given profile replaces the model's.
 
         Raises:
             OntologyError: If the ontology or the profile is invalid.
@@ -103,7 +103,9 @@ class Model(Stored):
         return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
-        """Candidate scores of traces read by this model's `reader`, and those missing of each."""
+        """Candidate scores of traces read by this model's `reader`, and the scores missing from
+        each trace.
+        """
         names = tuple(self.candidates)
         rows, missing = [], []
         for reading in readings:
@@ -122,7 +124,9 @@ class Model(Stored):
         return Evidence(names, scores, _coverage(readings, self.coverage)), missing
 
     def predict(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-        """Output records of `symbouq predict` (`symbouq.records.Reliability`) for readings."""
+        """Output records of `symbouq predict` (`symbouq.records.Reliability`) for the given
+        readings.
+        """
         evidence, missing = self.evidence(readings)
         rows = zip(
             readings,
@@ -152,20 +156,20 @@ class Model(Stored):
         ]
 
     def adapted(self, readings: Sequence[Reading]) -> Model:
-        """Model for another target, from its unlabelled readings (`Composer.adapted`).
+        """Return a model for another target, given unlabelled readings (`Composer.adapted`).
 
-        Calibrators and Constraint-Only stay the source's. The guarantee is dropped, because it
+        The calibrators and Constraint-Only stay the source's. The guarantee is dropped, because it
         needs labels.
 
         Raises:
-            SymboUQError: If there are none.
+            SymboUQError: If there are no readings.
         """
         composer = self.composer.adapted(self.evidence(readings)[0])
         notes = {**self.notes, "adapted_to": len(readings), "source": self.hash}
         return replace(self, composer=composer, notes=notes, guarantee=None)
 
     def fault(self, reader: Reader) -> str | None:
-        """Problem with predicting under a reader's ontology, in words; None if there is none."""
+        """Why predictions under a reader's ontology are doubtful, in words; None if they are not."""
         current = reader.ontology_hash
         if current == self.ontology:
             return None
@@ -177,7 +181,7 @@ class Model(Stored):
     # The file --------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
-        """Model as JSON values, with its hash."""
+        """The model as JSON values, with its hash."""
         body = {"format": FORMAT, "symbouq": __version__, **super().record()}
         return {**body, "hash": _hash(body)}
 
@@ -240,7 +244,7 @@ class Model(Stored):
         return model
 
     def _try(self) -> None:
-        """Make a test prediction, so that invalid numbers show when the model is loaded."""
+        """Make a test prediction, so that invalid numbers are noticed when the model is loaded."""
         means = [candidate.mean for candidate in self.candidates.values()]
         blank = np.zeros(2)
         evidence = Evidence(
@@ -266,19 +270,20 @@ def fit(
     level: float | None = None,
     delta: float = DELTA,
 ) -> Model:
-    """Fit a model on labelled traces of the target (1 right, 0 wrong), read under a composition and
-    an ontology (its hash).
+    """Fit a model on labelled traces of the target (1 right, 0 wrong). `composition` and `ontology`
+    (a hash) say how they were read.
 
-    Traces are assigned to folds by a hash of seed and id, traces of one scene together, so neither
-    input order nor file matters.
+    Traces are assigned to folds by a hash of seed and id, with all traces of one scene together. So
+    the order and the file of the input do not matter.
 
     A score is a candidate if every trace has it; the notes name the others. Each candidate is
-    calibrated with a positive slope, and negated before if it ranks backwards; the paper's
-    composition negates it afterwards. If the labels have one class, the model is Constraint-Rule.
+    calibrated with a positive slope. If it ranks backwards, it is negated before; the paper's
+    composition negates it afterwards. If the labels have only one class, the model is
+    Constraint-Rule.
 
     A `level` asks for a guarantee, which fails with probability `delta`. Then half of the scenes
     (by hash) are held out, and one trace of each calibrates it (`symbouq.reliability.guarantee`).
-    If these are too few, all traces are fitted on, and nothing is accepted.
+    If these are too few, the model is fitted on all traces, and nothing is accepted.
 
     Raises:
         SymboUQError: If there are no traces, or the variant is not in OPERATIONAL.
@@ -358,16 +363,16 @@ def fit(
 
 
 def _values(reading: Reading) -> dict[str, Values]:
-    """Values of each score: one per claim for decoding scores, otherwise one per trace.
+    """Values of each score: one per claim for decoding scores, otherwise one for the trace.
 
-    Scores in the record take precedence over those computed from its tokens.
+    Scores given in the record take precedence over those computed from its tokens.
     """
     claims = {name: np.array(row, np.float64) for name, row in reading.claims.items()}
     return claims | {name: np.array([value]) for name, value in reading.scores.items()}
 
 
 def _orientation(name: str, readings: Sequence[Reading]) -> Orientation:
-    """Orientation: decoding scores are uncertainties, other scores favour the answer."""
+    """Orientation of a score: decoding scores are uncertainties, all others favour the answer."""
     return (
         "uncertainty"
         if all(name not in r.scores for r in readings) and any(name in r.claims for r in readings)

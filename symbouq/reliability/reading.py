@@ -1,7 +1,7 @@
-"""Readings of traces for the composer: audits, scores and features, never labels.
+"""How traces are read for the composer: audits, scores and features, never labels.
 
-Everything exists when a trace is judged: scene, question, answer space, text, token probabilities
-and external scores. The fields `answer` and `correct` are not read.
+Only what is known when a trace is judged is read: scene, question, answer space, text, token
+probabilities and external scores. The fields `answer` and `correct` are not read.
 """
 
 from __future__ import annotations
@@ -25,38 +25,38 @@ from symbouq.reliability.decoding import decoding, is_number
 from symbouq.reliability.worlds import WORLDS, WORLDS_FEATURES, worlds
 
 Composition = Literal["paper", "dual", "worlds"]
-"""View of the constraint scores: the assumed context, as in the paper; both contexts; or both and
-the answer's status in the scene's possible worlds."""
+"""What the constraint scores take into account: the assumed context, as in the paper; both
+contexts; or both, plus the answer's status in the scene's possible worlds."""
 
 CONTEXTS: dict[Composition, tuple[Context, ...]] = {
     "paper": ("assumed",),
     "dual": ("assumed", "grounded"),
     "worlds": ("assumed", "grounded"),
 }
-"""Contexts that a composition reads."""
+"""Contexts read for each composition."""
 
 COMPOSITIONS: tuple[Composition, ...] = tuple(CONTEXTS)
 
 RULE = "Constraint-Rule"
 GROUNDED_RULE = "Constraint-Rule (grounded)"
-"""Constraint-Rule over the grounded verdicts."""
+"""Name of Constraint-Rule over the grounded verdicts."""
 _POOLS = ("conclusion", "mean")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Trace as the composer sees it.
+    """A trace as the composer sees it.
 
     Attributes:
         id: Id of the trace.
         group: Key shared by all traces of one scene.
         profile: Determinacy Profile in the assumed context.
         discounted: Discounted profile.
-        scores: Scores of the trace by name; larger means more likely right. Scores from the record
-            may have any meaning.
+        scores: Scores of the trace by name; larger means more likely right. Scores taken from the
+            record may mean anything.
         claims: Decoding scores by name, one uncertainty per claim.
         features: Features of Constraint-Only, in the order of `feature_names`.
-        fault: Why it has no decoding scores although it has tokens; otherwise empty.
+        fault: Why there are no decoding scores although the trace has tokens; otherwise empty.
     """
 
     id: str
@@ -69,10 +69,10 @@ class Reading:
     fault: str = ""
 
     def seen_as(self, composition: Composition) -> Reading:
-        """The same trace under a composition that uses a subset of the information.
+        """Return the same trace under a composition that uses only part of the information.
 
-        Answers stay judged as they were read: `Reader("paper")` uses the strict auditor, so its
-        reading differs if a conclusion states no relation.
+        Answers are not judged again. `Reader("paper")` uses the strict auditor, so its reading
+        differs from this one if a conclusion states no relation.
         """
         hidden = {"paper": (GROUNDED_RULE, WORLDS), "dual": (WORLDS,), "worlds": ()}[composition]
         scores = {name: score for name, score in self.scores.items() if name not in hidden}
@@ -83,8 +83,8 @@ class Reading:
 def feature_names(composition: Composition) -> list[str]:
     """Names of the features of Constraint-Only.
 
-    For each context: 16 of the trace, 23 of the conclusion, and the means of the 23 over all
-    claims; with `worlds`, 8 more. Smaller compositions use the first of them.
+    For each context, there are 16 for the trace, 23 for the conclusion, and the means of the 23
+    over all claims. With `worlds`, there are 8 more. Smaller compositions use the first of these.
     """
     names = []
     for context in CONTEXTS[composition]:
@@ -96,13 +96,13 @@ def feature_names(composition: Composition) -> list[str]:
 
 
 class Reader:
-    """Reader of traces with fixed options.
+    """Reads traces with fixed options.
 
     Args:
         composition: Contexts that the constraint scores use.
-        profile: Profile of every trace; default: each trace's own, its dataset's, or the default.
-        ontology: Folder of your ontology, or a loaded ontology.
-        pipeline: English pipeline for open text; default: the first installed.
+        profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
+        ontology: Folder with your ontology, or a loaded ontology.
+        pipeline: English pipeline for open text; None: the first installed.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.
@@ -157,7 +157,7 @@ class Reader:
 
 
 def pooled(audit: Mapping[str, Any]) -> list[float]:
-    """Features of the trace and the conclusion, and means over claims; zeros without claims."""
+    """Features of the trace and of the conclusion, and means over all claims; zeros without claims."""
     rows = np.array(audit["features"]["claims"], np.float64).reshape(-1, len(CLAIM_FEATURES))
     if not len(rows):
         rows = np.zeros((1, len(CLAIM_FEATURES)))
@@ -166,7 +166,7 @@ def pooled(audit: Mapping[str, Any]) -> list[float]:
 
 
 def scene_key(trace: Instance) -> str:
-    """Key shared by all traces of one scene."""
+    """Key that is the same for all traces of one scene."""
     scene: Any = trace.scene
     if scene is None:
         scene = [[r.subject, r.relation, r.object] for r in trace.scene_relations or ()]
@@ -176,10 +176,10 @@ def scene_key(trace: Instance) -> str:
 
 
 def given_scores(trace: Trace) -> dict[str, float]:
-    """Scores in a record; null means missing, and Random is ignored.
+    """Scores given in a record. Null means missing, and Random is ignored.
 
     Raises:
-        RecordError: If they are not finite numbers by name.
+        RecordError: If they are not an object of finite numbers by name.
     """
     scores = trace.scores or {}
     if not isinstance(scores, dict):

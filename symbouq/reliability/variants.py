@@ -1,6 +1,6 @@
 """Variants of the composer in experiments: the rows of Table ablation, and more.
 
-A variant is a set of options and a kind of coverage. Rows that change the auditor's features
+A variant is a set of options and a kind of coverage. The rows that change the auditor's features
 (grounded context, dual-channel, possible worlds) are compositions of `symbouq.reliability.reading`.
 The restricted oracle reads test labels; see `symbouq.metrics.oracle`.
 """
@@ -19,24 +19,24 @@ from symbouq.reliability.darc import Composer, Evidence, Options, fit
 from symbouq.reliability.designs import Coverage, CoverageKind, Design
 
 CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule"})
-"""Candidates of the constraint family, gated in the gated variant."""
+"""Candidates in the constraint family. The gated variant gates them."""
 
 PROFILE = ("symbolizability", "applicability")
-"""Columns of the variant whose features are the profile."""
+"""Column names for the variant whose features are the profile."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """Way to compose.
+    """A way to compose scores.
 
     Attributes:
         designs: Designs to choose from; empty: all.
         coverage: Kind of determinacy.
         shuffled: Whether the applicability is permuted across traces.
-        gated: Whether constraint candidates enter only through the interactions.
+        gated: Whether constraint candidates are used only through the interactions.
         average: Scores to average, without fitting.
-        profile: Whether pi and delta are plain features without any score: the control for what the
-            profile predicts through the interactions.
+        profile: Whether pi and delta are the only features, without any score. This is the control
+            for what the profile itself predicts through the interactions.
     """
 
     designs: tuple[Design, ...] = ()
@@ -47,10 +47,10 @@ class Variant:
     profile: bool = False
 
     def options(self, base: Options, names: Collection[str]) -> Options:
-        """Options of the algorithm. Names such as `Constraint-Rule (grounded)` are variants of a
-        constraint score.
+        """Options for the algorithm. A name such as `Constraint-Rule (grounded)` counts as a
+        variant of that constraint score.
         """
-        if self.profile:  # gated candidates have no column in the design of scores
+        if self.profile:  # gated scores have no column in the scores-only design
             return replace(base, designs=("scores",), epsilon=0, gated=frozenset(names))
         gated = frozenset(name for name in names if name.split(" (")[0] in CONSTRAINT_FAMILY)
         return replace(
@@ -81,8 +81,8 @@ class Pool:
     """Traces of one split, without labels.
 
     Attributes:
-        names: The candidates.
-        scores: `[n, m]`.
+        names: Names of the candidates.
+        scores: Scores of the candidates, `[n, m]`.
         audits: `profile` and `discounted` of each trace, as in audit records.
     """
 
@@ -92,7 +92,7 @@ class Pool:
 
 
 def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
-    """Evidence of a split as a variant sees it; the seed permutes a shuffled variant."""
+    """Evidence of a split as seen by a variant. The seed permutes a shuffled variant."""
     coverage = Coverage.of(pool.audits, variant.coverage)
     if variant.shuffled:
         coverage = coverage.shuffled(seed)
@@ -111,7 +111,8 @@ def compose(
     groups: Sequence[Hashable] | None = None,
     seed: int = 2026,
 ) -> tuple[Values, Composer]:
-    """Fit a variant on validation and predict a test split; the variant's options take precedence.
+    """Fit a variant on validation and predict a test split. The variant's options override
+    `options`.
 
     Returns:
         The probability that each test trace's answer is right, and the fitted composer.

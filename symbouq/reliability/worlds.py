@@ -1,4 +1,4 @@
-"""Constraint-Worlds: the delivered answer against the scene's possible worlds."""
+"""Constraint-Worlds: compares the delivered answer with the scene's possible worlds."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
 
 WORLDS = "Constraint-Worlds"
-"""Name of the score: 1 if every world of the scene has the answer, 0 if none has, otherwise one
-over the number of open answers; 0.5 if scene or answer could not be read."""
+"""Name of the score. Its value is 1 if the answer holds in every world of the scene, 0 if it holds
+in none, and otherwise one over the number of answers that are open. It is 0.5 if the scene or the
+answer could not be read."""
 
 WORLDS_FEATURES: dict[str, str] = {
     "delivered": "1 if the trace delivers an answer of the space",
@@ -21,11 +22,11 @@ WORLDS_FEATURES: dict[str, str] = {
     "default": "1 if the scene's answer is no for want of proof",
     "inconsistent": "1 if the scene contradicts itself",
 }
-"""Features of the delivered answer in the possible worlds, in order."""
+"""Features that compare the delivered answer with the possible worlds, in order."""
 
 
 def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
-    """Score WORLDS of a trace, and its WORLDS_FEATURES."""
+    """Compute the score WORLDS of a trace and its WORLDS_FEATURES."""
     labels = trace.answer_space
     if not isinstance(labels, list) or not labels:
         return 0.5, [0.0] * len(WORLDS_FEATURES)
@@ -39,7 +40,7 @@ def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
 
 
 def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[float]]:
-    """Score WORLDS and WORLDS_FEATURES of the delivered labels (None for none), given the scene's
+    """Compute WORLDS and WORLDS_FEATURES from the delivered labels (None for none), the scene's
     answer and the size of the answer space.
     """
     labels = set(chosen) if chosen is not None else set()

@@ -1,1 +1,1 @@
-"""The audit report: one self-contained page that shows audits, or what differs between two."""
+"""The audit report: one self-contained page that shows audits, or the differences between two."""

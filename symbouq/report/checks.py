@@ -1,8 +1,8 @@
-"""Audits as checks of continuous integration: pass or fail, JUnit XML, SARIF and GitHub
+"""Audits as checks in continuous integration: pass or fail, JUnit XML, SARIF and GitHub
 annotations.
 
-A check fails on claims with certain verdicts, by default `contradicted`, and on records that cannot
-be audited.
+A check fails on claims with one of the given verdicts, by default `contradicted`, and on records
+that cannot be audited.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from symbouq.auditing.verdicts import Verdict, verdict_in
 from symbouq.io.sarif import Result, Rule, sarif_log, shown_path
 
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no XML can hold."""
+"""Characters that are not allowed in XML."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A failing claim: its number in its trace, its verdict in the audit's context, text and
+    """A failing claim: its number in the trace, its verdict in the audit's context, its text, and a
     message.
     """
 
@@ -35,8 +35,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Case:
-    """A checked record: place, id, failing claims, and why it could not be audited or none of its
-    claims is decided (otherwise empty).
+    """A checked record: its place, id and failing claims. `error` says why it could not be audited,
+    `undecided` why no claim is decided; otherwise both are empty.
     """
 
     file: str
@@ -49,14 +49,14 @@ class Case:
 
 @dataclass
 class Checks:
-    """Checks of a run's audits.
+    """Checks on the audits of a run.
 
     Attributes:
-        verdicts: Verdicts that fail a claim.
+        verdicts: Verdicts with which a claim fails.
         claims: Number of claims.
         failing: Number of failing claims.
         decided: Number of entailed or contradicted claims.
-        cases: All records.
+        cases: All checked records.
     """
 
     verdicts: Collection[Verdict] = (Verdict.CONTRADICTED,)
@@ -66,7 +66,7 @@ class Checks:
     cases: list[Case] = field(default_factory=list)
 
     def add(self, audit: Mapping[str, Any], file: str, line: int) -> None:
-        """Check an audit, as a dictionary."""
+        """Check an audit, given as a dictionary."""
         failures = tuple(self._failures(audit))
         claims, context = audit["claims"], audit["context"]
         decided = sum(Verdict(verdict_in(claim, context)).determinate for claim in claims)
@@ -85,12 +85,12 @@ class Checks:
         self.cases.append(Case(file, line, name, error=error))
 
     def exceed(self, share: float) -> bool:
-        """Whether more than a share of the claims fail."""
+        """Whether more than the given share of the claims fail."""
         return self._share(self.failing) > share
 
     def fall_short(self, share: float | None) -> bool:
-        """Whether less than a share of the claims are decided (no claim, if no share is given), or
-        no trace was audited.
+        """Whether no trace was audited, or less than the given share of the claims are decided.
+        Without a share, one decided claim suffices.
         """
         if share is None:
             return not self.decided
@@ -98,12 +98,12 @@ class Checks:
 
     @property
     def message(self) -> str:
-        """Number of failing claims, in words."""
+        """A sentence about the number of failing claims."""
         return self._part(self.failing, " or ".join(self.verdicts))
 
     @property
     def decided_message(self) -> str:
-        """Number of decided claims, in words."""
+        """A sentence about the number of decided claims."""
         return self._part(self.decided, "decided")
 
     def _part(self, count: int, kind: str) -> str:
@@ -120,8 +120,8 @@ class Checks:
 
 
 def junit(checks: Checks) -> bytes:
-    """Checks as JUnit XML: a suite per file, a case per trace."""
-    # Tools show a file without cases as a pass.
+    """Render checks as JUnit XML: a suite per file, a case per trace."""
+    # Tools show a file without cases as passed.
     everything = checks.cases or [Case("symbouq audit", 0, "traces", error="no trace was audited")]
     suites: dict[str, list[Case]] = {}
     for case in everything:
@@ -150,8 +150,8 @@ def junit(checks: Checks) -> bytes:
 
 
 def sarif(checks: Checks) -> bytes:
-    """Checks as SARIF: a result per failing claim, at the line of its trace, and a notification per
-    record that could not be audited.
+    """Render checks as SARIF: a result per failing claim, at the line of its trace, and a
+    notification per record that could not be audited.
     """
     results = [
         Result(
@@ -177,8 +177,8 @@ def sarif(checks: Checks) -> bytes:
 
 
 def github(checks: Checks) -> Iterator[str]:
-    """Checks as GitHub workflow commands: an `::error` line per failing claim, and per record that
-    could not be audited.
+    """Render checks as GitHub workflow commands: an `::error` line per failing claim and per record
+    that could not be audited.
     """
     for case in checks.cases:
         told = [(f"{f.verdict} claim in {case.name}", _sentence(f)) for f in case.failures]
@@ -217,7 +217,7 @@ def _xml(text: str) -> str:
 
 
 def _escaped(text: str, signs: str = "%\r\n") -> str:
-    """Text in a workflow command, escaped for GitHub's runner."""
+    """Escape text in a workflow command for GitHub's runner."""
     for sign in signs:
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

@@ -1,4 +1,4 @@
-"""The page of a comparison: two files of audits, or two ontologies over one corpus."""
+"""The page that compares two files of audits, or two ontologies over one corpus."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from symbouq.io.output import replacing
 from symbouq.report.page import page
 
 FLIPS = 2_000
-"""Flips that a page lists; its counts are of all."""
+"""Maximum number of flips that a page lists. Its counts include all."""
 
 
 class ComparedSides:
-    """Collects comparisons, trace by trace, for a page that lists up to `limit` flips."""
+    """Collects comparisons, trace by trace, for a page that lists at most `limit` flips."""
 
     def __init__(self, limit: int = FLIPS) -> None:
         self._sides = (Overview(), Overview())
@@ -40,7 +40,7 @@ class ComparedSides:
         notes: Sequence[str] = (),
         title: str = "SymboUQ comparison",
     ) -> None:
-        """Write the page: names of the sides, counts, changed statements and notes on the
+        """Write the page: the names of the two sides, counts, changed statements and notes on the
         comparison.
         """
         data: dict[str, Any] = {

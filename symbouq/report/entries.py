@@ -1,4 +1,4 @@
-"""Entries of the report: a row of the list and a sheet for each trace."""
+"""Entries of the report. Each trace has a row in the list and a sheet."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from symbouq.records import Answers, Context, Trace
 from symbouq.report.layout import picture
 
 UNREAD = "unread"
-"""Stands in place of a verdict where a claim states no supported relation."""
+"""Shown instead of a verdict if a claim states no supported relation."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """One trace of a report: the row that the list filters and sorts, the sheet (everything else,
-    as JSON), its point in the overview, and its part of the page's head.
+    as JSON), the point in the overview, and what it adds to the page's head.
     """
 
     row: dict[str, Any]
@@ -37,7 +37,7 @@ class Entry:
 
 
 def entry(auditor: TraceAuditor, trace: Trace, audit: Mapping[str, Any]) -> Entry:
-    """Entry of a trace and its audit (`symbouq.records.Audit`)."""
+    """Make the entry for a trace and its audit (`symbouq.records.Audit`)."""
     ontology = auditor.parser_for(trace).ontology
     label = label_of(trace)
     point = Point.of(audit, label)
@@ -75,12 +75,12 @@ def _place(audit: Mapping[str, Any]) -> str | None:
 
 
 _SNIPPET = 60
-"""Most characters of a claim in the list."""
+"""Maximum number of a claim's characters in the list."""
 
 
 def _why(audit: Mapping[str, Any]) -> str:
-    """Beginning and finding of the claim that matters most: the first contradicted one, else the
-    scene's fault, else the first claim that is not entailed.
+    """Beginning of the claim that matters most, with its finding: the first contradicted claim;
+    otherwise the scene's fault; otherwise the first claim that is not entailed.
     """
     claims = audit["claims"]
     wrong = [claim for claim in claims if claim["verdict"] == "contradicted"]
@@ -94,8 +94,8 @@ def _why(audit: Mapping[str, Any]) -> str:
 
 
 def label_of(trace: Trace) -> bool | None:
-    """Whether a trace's answer is right, by `correct` or by matching `answer` in `answer_space`;
-    None if unknown.
+    """Whether a trace's answer is right, according to `correct`, or by comparing it with `answer`
+    within `answer_space`. None if unknown.
     """
     if isinstance(trace.correct, bool) or trace.correct in (0, 1):
         return bool(trace.correct)
@@ -108,12 +108,12 @@ def label_of(trace: Trace) -> bool | None:
 
 
 def shown_verdict(claim: Mapping[str, Any], field: str = "verdict") -> str:
-    """A claim's verdict (or `grounded_verdict`), or `unread` if no relation was read in it."""
+    """A claim's verdict (or `grounded_verdict`); `unread` if no relation was read from it."""
     return str(claim[field]) if claim["relations"] else UNREAD
 
 
 def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """Text cut at the ends of the words read as relations; spans outside of the text mark nothing.
+    """Cut a text at the borders of the words read as relations. Spans outside the text are ignored.
 
     Returns:
         Pieces that add up to the text, each with the numbers of its relations, from 0.
@@ -175,7 +175,7 @@ _CLAIM = (
 def _sentences(
     ontology: Ontology, relations: Sequence[Mapping[str, Any]], texts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Premises of the scene: texts, if any, and the relations read in them."""
+    """Premises from the scene: texts, if any, and the relations read from them."""
     read: dict[int, list[Mapping[str, Any]]] = {}
     for number, relation in enumerate(relations, start=1):
         read.setdefault(relation["sentence"] or number, []).append(relation)
@@ -189,7 +189,7 @@ def _sentences(
 
 
 def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
-    """A relation in words, with the parser's confidence if below 1."""
+    """A relation in words, with the parser's confidence if it is below 1."""
     name = relation["relation"]
     words = ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0]
     worded = {
@@ -210,7 +210,7 @@ def reporting(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """A worker that audits for a report; it keeps a `Summary` and an `Entry`."""
+    """Make a worker that audits for a report. It keeps a `Summary` and an `Entry`."""
     auditor = TraceAuditor(
         profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
     )

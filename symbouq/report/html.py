@@ -1,4 +1,4 @@
-"""Writing audits into one page as they come."""
+"""Writes audits into one page as they come."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from symbouq.report.entries import Entry
 from symbouq.report.page import page
 
 LIMIT = 5_000
-"""Traces that a page lists and shows; the overview counts all."""
+"""Maximum number of traces that a page lists and shows. The overview counts all."""
 
 BATCH = 50
-"""Sheets that the page decodes at once."""
+"""Number of sheets that the page decodes at once."""
 
 
 class Report:
-    """A report in the making: a context manager that writes the page at its end.
+    """A report being made, as a context manager. The page is written at its end.
 
-    Sheets wait in a temporary file, so memory holds about 1 kB per listed trace, and beyond `limit`
-    a score and a label. An interrupted run writes its finished traces; after an error, the previous
-    page stays.
+    Sheets wait in a temporary file, so memory holds only about 1 kB per listed trace, and a score
+    and a label per trace beyond `limit`. If interrupted, it writes the finished traces. After an
+    error, the previous page stays.
 
     Raises:
         OSError: On entry, if the page cannot be written.

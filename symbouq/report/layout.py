@@ -1,7 +1,7 @@
-"""The picture of a trace: one layout of its scene, and the places that claims give to their things.
+"""The picture of a trace: one layout of its scene, and the places where its claims put things.
 
-A scene mostly leaves many layouts open; the coordinates are the first that clingo-dl finds. For two
-things, the scene determines the cells around one in which the other can be: before it, level with
+A scene usually allows many layouts; the picture shows the first that clingo-dl finds. For any two
+things, the scene determines in which cells around the one the other can be: before it, level with
 it or beyond it on each of the two axes.
 """
 
@@ -22,10 +22,11 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.text import Statement, offset_of
 
 AXES = ("x", "y")
-"""The axes of a picture: to the right, and upwards."""
+"""The axes of a picture: rightwards and upwards."""
 
 CELLS = tuple((x, y) for y in (1, 0, -1) for x in (-1, 0, 1))
-"""Signs on the two axes of the nine cells around a thing, row by row from the upper left."""
+"""The nine cells around a thing, row by row from the upper left, each as its signs on the two
+axes."""
 
 
 def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,12 +34,12 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         `things`, each with its `name`, its ends on the axes (`x`, `y`: `[low, high]` or None), its
-        coordinates on `other` axes as text, and the index of the thing that it lies `in` or None;
-        `groups` of connected things, by index; whether things have an `extent`; and `regions`: for
-        each relation of each claim None, or the indices of `subject` and `object` (None for things
-        that the scene does not name) and the cells around the object that are `claimed` and, by the
-        scene, `possible`: nine characters, 1 or 0, in the order of `CELLS`. There are no things if
-        the scene contradicts itself, or a time limit is reached.
+        coordinates on `other` axes as text, and the index of the thing that it lies `in`, or None;
+        `groups` of connected things, by index; whether things have an `extent`; and `regions`. For
+        each relation of each claim, these hold None, or the indices of `subject` and `object` (None
+        for things that the scene does not name) and the cells around the object that are `claimed`
+        and, according to the scene, `possible`: nine characters, 1 or 0, in the order of `CELLS`.
+        There are no things if the scene contradicts itself, or if a time limit is reached.
     """
     try:
         return _picture(ontology, audit)
@@ -47,7 +48,7 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statement(relation: Mapping[str, Any]) -> Statement:
-    """A relation of an audit, reduced to what a picture shows."""
+    """Reduce a relation in an audit to what a picture shows."""
     ends = relation["subject"], relation["relation"], relation["object"]
     return Statement(*ends, offset=offset_of(relation), unit=relation.get("unit") or "")
 
@@ -107,7 +108,7 @@ def _scene(
     relations: Sequence[Mapping[str, Any]],
     triple: Callable[[Mapping[str, Any]], Triple],
 ) -> list[Triple]:
-    """Relations of the scene over slots, without those that a later one replaces."""
+    """Relations of the scene between slots, without those that a later one replaces."""
     premises = [
         (relation["sentence"] or number, [triple(relation)])
         for number, relation in enumerate(relations, start=1)
@@ -123,7 +124,7 @@ def _scene(
 def _coordinates(
     ontology: Ontology, scene: Iterable[Triple], places: Mapping[tuple[int, int], int], slot: int
 ) -> dict[str, Any]:
-    """Ends of a thing on the picture's axes, and its coordinates on others as text."""
+    """A thing's ends on the picture's axes, and its coordinates on other axes as text."""
     stated = {
         axis
         for u, r, v in scene
@@ -132,7 +133,7 @@ def _coordinates(
     }
     ends: dict[str, list[int]] = {}
     for number, (axis, _) in enumerate(ontology.encoding.coordinates):
-        # A coordinate that only a claim asks about has a value too, which says nothing.
+        # A coordinate that only a claim mentions has a value too, but an arbitrary one.
         if (slot, number) in places and (ontology.extent or axis in stated):
             ends.setdefault(axis, []).append(places[slot, number])
     spans = {axis: [min(values), max(values)] for axis, values in ends.items()}
@@ -146,12 +147,12 @@ def _coordinates(
 
 
 def _spanning(ontology: Ontology, scene: Iterable[Triple]) -> set[int]:
-    """Slots that stand for "B and C", between which a thing lies; they are not drawn."""
+    """Slots for pairs such as "B and C", between which a thing lies. They are not drawn."""
     return {u for u, r, _ in scene if r in ontology.lexicon.grouped.values()}
 
 
 def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
-    """Innermost container of each contained thing."""
+    """Map each contained thing to its innermost container."""
     wholes: dict[int, set[int]] = {}
     unseen = _spanning(ontology, scene)
     for u, r, v in scene:
@@ -173,13 +174,13 @@ def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
     return {
         thing: max(candidates, key=lambda whole: (depths[whole], -whole))
         for thing, several in wholes.items()
-        # Two things may each be part of the other: then neither is drawn in the other.
+        # If two things are each part of the other, neither is drawn inside the other.
         if (candidates := {w for w in several if thing not in around(w, frozenset([w]))})
     }
 
 
 def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[list[int]]:
-    """Things grouped by connected places; things without a place, by any relation."""
+    """Group things by connected places. Things without a place are grouped by any relation."""
     tied = [
         (u, v)
         for u, r, v in scene
@@ -200,8 +201,8 @@ def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[lis
 
 
 class _Signs:
-    """An ontology with an extra reading for each sign on each axis of a picture: the subject before
-    the object, level with it (with an extent: overlapping it), or beyond it.
+    """An ontology with an extra reading for each sign on each axis of a picture: the subject is
+    before the object, level with it (with an extent: overlapping it), or beyond it.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -214,7 +215,7 @@ class _Signs:
                 step = 1
             elif (axis, "low") in numbers:
                 low, high = numbers[axis, "low"], numbers[axis, "high"]
-                step = 0  # what ends where another one begins is before it
+                step = 0  # what ends where the other begins is before it
             else:
                 continue
             for sign in (-1, 0, 1):
@@ -233,7 +234,7 @@ class _Signs:
         )
 
     def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:
-        """Readings that put a thing into a cell around another."""
+        """Readings that put thing `u` into a cell around thing `v`."""
         wanted = zip(AXES, cell, strict=True)
         return [(self.readings[key], u, v) for key in wanted if key in self.readings]
 
@@ -244,7 +245,7 @@ def _signs(ontology: Ontology) -> _Signs:
 
 
 def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int) -> str:
-    """Cells around a thing in which a context lets another one be."""
+    """Cells around one thing in which the context allows the other to be."""
     return "".join(
         "1" if solver.feasible([*context, *signs.atoms(cell, u, v)]) else "0" for cell in CELLS
     )
@@ -252,7 +253,7 @@ def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, 
 
 @lru_cache(maxsize=4096)
 def _claimed(ontology: Ontology, relation: str) -> str | None:
-    """Cells in which a claimed relation puts its subject; None if all stay open."""
+    """Cells in which a claimed relation puts its subject; None if all remain possible."""
     signs = _signs(ontology)
     if not signs.readings:
         return None
@@ -265,7 +266,7 @@ def _claimed(ontology: Ontology, relation: str) -> str | None:
 def _region(
     ontology: Ontology, triple: Triple, possible: Mapping[tuple[int, int], str], count: int
 ) -> dict[str, Any] | None:
-    """Cells of a claimed relation; the scene names the first `count` things."""
+    """Cells for a claimed relation. The first `count` things are those that the scene names."""
     u, r, v = triple
     if (u, v) not in possible or (claimed := _claimed(ontology, r)) is None:
         return None

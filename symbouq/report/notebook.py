@@ -29,11 +29,11 @@ COLOURS = {
     "not-evaluable": ("#9384cb", "#584792", "#ece7f8"),
     "unread": ("#c4cad1", "#565f6b", "#eceff2"),
 }
-"""Fill, text and ground colours of each verdict, and of unread claims."""
+"""Fill, text and background colours for each verdict, and for unread claims."""
 
 
 def audit_html(audit: Mapping[str, Any]) -> str:
-    """Audit as static HTML, with all text escaped.
+    """Render an audit as static HTML, with all text escaped.
 
     Args:
         audit: The audit, in the shape of `symbouq.records.Audit`.
@@ -93,10 +93,10 @@ def _tag(verdict: str) -> str:
 
 
 def traces_frame(audits: Iterable[Any]) -> DataFrame:
-    """Frame with one row per trace.
+    """Make a frame with one row per trace.
 
     Columns: id, file and line, profile, scene, first conflict, the shares of the Determinacy
-    Profile, Constraint-Rule and the verdicts of the conclusion.
+    Profile, Constraint-Rule and the verdicts on the conclusion.
 
     Args:
         audits: Audits, as records or as dictionaries from audit files.
@@ -123,7 +123,8 @@ def traces_frame(audits: Iterable[Any]) -> DataFrame:
 
 
 def claims_frame(audits: Iterable[Any]) -> DataFrame:
-    """Frame with one row per claim: the trace's id and the claim's fields, relations as triples.
+    """Make a frame with one row per claim: the trace's id and the claim's fields, with relations as
+    triples.
 
     Args:
         audits: As in `traces_frame`.
@@ -159,7 +160,7 @@ _STYLE = Path(__file__).parent / "assets" / "figure.mplstyle"
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """A function that draws a figure, in the style of all figures (`assets/figure.mplstyle`)."""
+    """Make a function that draws a figure use the style of all figures (`assets/figure.mplstyle`)."""
 
     @wraps(draw)
     def drawn(*arguments: P.args, **options: P.kwargs) -> Figure:
@@ -172,7 +173,9 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches: without pyplot, so that a notebook shows it by itself."""
+    """Make an empty figure of the given size in inches. It is made without pyplot, so that a
+    notebook shows it only once.
+    """
     with extra("notebook"):
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height))
@@ -180,7 +183,7 @@ def new_figure(width: float, height: float) -> Figure:
 
 @styled
 def plot_claims(audit: Mapping[str, Any]) -> Figure:
-    """Figure of one trace's verdicts, claim by claim, in both contexts.
+    """Draw the verdicts on one trace, claim by claim, in both contexts.
 
     Raises:
         SymboUQError: If matplotlib is not installed.
@@ -209,10 +212,10 @@ def plot_claims(audit: Mapping[str, Any]) -> Figure:
 
 @styled
 def plot(audits: Iterable[Any], labels: Iterable[bool | None] | None = None) -> Figure:
-    """Overview of a report as a matplotlib figure.
+    """Draw the overview of a report as a matplotlib figure.
 
-    Shows verdict shares, the Determinacy Profile and first conflicts; with labels, also
-    reliability and risk-coverage of Constraint-Rule.
+    Shows verdict shares, the Determinacy Profile and first conflicts; with labels, also reliability
+    and risk-coverage of Constraint-Rule.
 
     Args:
         audits: As in `traces_frame`.
@@ -262,7 +265,7 @@ def _plot_verdicts(axes: Any, overview: Overview) -> None:
 
 
 def _name_contexts(axes: Any) -> None:
-    """Label the two rows of a figure, assumed above grounded."""
+    """Label the two rows of a figure: assumed above grounded."""
     axes.set_yticks([0, 1], ["assumed", "grounded"])
     axes.invert_yaxis()
 
@@ -293,7 +296,7 @@ def plot_reliability(axes: Any, bins: Iterable[Mapping[str, Any]], score: str) -
 
 
 def _wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
-    """The 95 % Wilson interval of a share."""
+    """Compute the 95 % Wilson interval for a share."""
     centre, square = share + z**2 / (2 * count), share * (1 - share) / count
     half = z * sqrt(square + (z / (2 * count)) ** 2)
     return (centre - half) / (1 + z**2 / count), (centre + half) / (1 + z**2 / count)

@@ -1,1 +1,1 @@
-"""Traces from language models: the prompt, the constrained output, the engines."""
+"""Generating traces with language models: prompts, constrained output and engines."""

@@ -1,4 +1,4 @@
-"""Engines as askers of the model reader."""
+"""Lets the model reader put its questions to an engine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 
 class EngineAsker:
-    """Asks the model of an engine, loaded for the first question.
+    """Asks an engine's model. The engine is loaded for the first question.
 
     Questions that several threads ask at the same time are generated in one batch.
     """
@@ -28,13 +28,13 @@ class EngineAsker:
     def ask(
         self, messages: Sequence[Message], schema: Mapping[str, Any], most: int, sample: int
     ) -> Answer:
-        """The model's answer (`symbouq.io.chat.Asker`).
+        """Return the model's answer (`symbouq.io.chat.Asker`).
 
         Raises:
-            SymboUQError: If the engine cannot be loaded, or cannot generate.
-            UnansweredError: If this has no answer.
+            SymboUQError: If the engine cannot be loaded or cannot generate.
+            UnansweredError: If this request has no answer.
         """
-        # One message: there are templates that refuse a system role.
+        # Only one message, because some templates refuse a system role.
         text = "\n\n".join(message["content"] for message in messages)
         request = Request(text, most, schema, TEMPERATURE if sample else 0.0, sample)
         mine: Future[Completion] = Future()
@@ -48,7 +48,7 @@ class EngineAsker:
         return Answer(done.text, done.prompt_tokens, len(done.tokens), done.finish == "length")
 
     def _run(self) -> None:
-        """Generates what waits."""
+        """Generate the answers to all waiting requests."""
         together: list[tuple[Request, Future[Completion]]] = []
         try:
             while True:
@@ -58,7 +58,7 @@ class EngineAsker:
         try:
             self._engine = self._engine or self._load()
             done = self._engine.generate([request for request, _ in together])
-        except Exception as error:  # whoever waits is told
+        except Exception as error:  # whoever is waiting receives the error
             for _, future in together:
                 future.set_exception(error)
         else:

@@ -1,4 +1,4 @@
-"""Generation by a server with OpenAI's chat completions: vLLM, llama.cpp, hosted servers."""
+"""Generation by servers that offer OpenAI's chat completions: vLLM, llama.cpp, hosted servers."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from symbouq.io.chat import UnansweredError, after_thoughts, json_objects
 from symbouq.io.endpoint import Endpoint, Reply, UnreachableError, drawn, held_to
 
 BATCH = 8
-"""Requests at a time, unless the options say otherwise."""
+"""Number of concurrent requests, unless the options say otherwise."""
 
 _LOGPROBS = {"top_logprobs": TOP, "logprobs": True}
 _LOCAL = ("device", "dtype", "chat_template", "context", "quantization", "memory")
-"""Options that a server decides for itself."""
+"""Options that only the server can set."""
 
 
 class EndpointEngine:
     """An `Engine` that asks a server, such as `http://localhost:8000/v1`.
 
-    If the server ignores JSON Schemas, the first JSON object with the required fields counts.
-    Log-probabilities are kept if the server gives them for the whole text. Token ids are unknown,
-    so signals cannot be extracted. Of the options, only `batch_size` (concurrent requests) applies.
+    If the server ignores JSON Schemas, the first JSON object with the required fields is used.
+    Log-probabilities are kept only if they cover the whole text. Token ids are unknown, so signals
+    cannot be extracted. Of the options, only `batch_size` (concurrent requests) applies.
 
     Raises:
-        SymboUQError: If the address cannot be used, or the options are those of local models.
+        SymboUQError: If the address cannot be used, or an option is for local models only.
     """
 
     version = "OpenAI chat completions"
@@ -54,15 +54,15 @@ class EndpointEngine:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Server and model name; the weights behind the name are unknown."""
+        """Name of the server and the model. The weights behind the name are unknown."""
         return {"engine": "endpoint", "endpoint": self._endpoint.url, "model": self.model_name}
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion per request, in order.
+        """Generate one completion per request, in order.
 
         Raises:
-            SymboUQError: If the server answers no request: wrong key, model or address, or
-                unavailable after all retries.
+            SymboUQError: If the server answers no request: the key, model or address is wrong, or
+                it is unavailable after all retries.
         """
         with ThreadPoolExecutor(self.batch_size) as pool:
             return list(pool.map(self._completion, requests))
@@ -74,7 +74,7 @@ class EndpointEngine:
         try:
             reply = self._endpoint.reply([{"role": "user", "content": request.message}], settings)
         except UnreachableError:
-            raise  # nothing of this part is written, and a later run asks again
+            raise  # nothing from this part is written, so a later run asks again
         except UnansweredError as error:
             return Completion("", (), "failed", 0, error.message)
         finish: Finish = "length" if reply.finish == "length" else "stop"
@@ -88,8 +88,8 @@ class EndpointEngine:
 
 
 def _tokens(reply: Reply) -> tuple[Token, ...]:
-    """Tokens of a reply with log-probabilities; none if they do not add up to its text, such as the
-    bytes of a character one by one.
+    """Return a reply's tokens with their log-probabilities. Return none if they do not add up to
+    its text, as when the bytes of a character are listed one by one.
     """
     try:
         listed = answered([reply.choice], "choices").get("tokens", [])
@@ -105,10 +105,10 @@ def _tokens(reply: Reply) -> tuple[Token, ...]:
             )
             for each in listed
         )
-        # Some servers list the token that ends a text, too, of which the text has nothing.
+        # Some servers also list the token that ends a text, although it adds nothing to the text.
         for told in (tokens, tokens[:-1]):
             if "".join(token.text for token in told) == reply.text:
                 return told
     except (RecordError, KeyError, TypeError, ValueError):
-        pass  # log-probabilities of another shape
+        pass  # the log-probabilities have an unexpected format
     return ()

@@ -1,4 +1,4 @@
-"""Engines: messages in, completions out, whatever library runs the model."""
+"""Engines turn messages into completions, whichever library runs the model."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
 EngineName = Literal["transformers", "vllm"]
 ENGINES: tuple[EngineName, ...] = ("transformers", "vllm")
-"""What runs a local model; a server's is run by `EndpointEngine`."""
+"""Libraries that run a local model. `EndpointEngine` uses a server instead."""
 
 TOP = 4
-"""Alternatives kept at each token."""
+"""Number of alternatives kept for each token."""
 
 Finish = Literal["stop", "length", "failed"]
-"""The model ended its text, it reached the most tokens, or there is no text."""
+"""How a text ended: the model stopped, it reached the maximum length, or it failed and gave no
+text."""
 
 
 class Alternative(NamedTuple):
@@ -33,8 +34,8 @@ class Token(NamedTuple):
     """A generated token.
 
     Attributes:
-        id: Number in the vocabulary; None if a server does not give it.
-        text: Text that it adds; empty if a later token completes its character.
+        id: Number in the vocabulary: None if a server does not give it.
+        text: Text that the token adds; empty if a later token completes its character.
         logprob: Log-probability at temperature 1, whatever temperature it was drawn at.
         top: The most probable tokens, best first, at most `TOP`; fewer if the grammar allows fewer.
     """
@@ -55,9 +56,9 @@ class Request:
         schema: JSON Schema of the text, without spaces except after commas and colons; None: free
             text.
         temperature: Divides the logits before a token is drawn; 0 takes the most probable token.
-        seed: Together with request and model, determines the draws.
-        scored: Whether its log-probabilities are used. If not, an engine may return those after the
-            grammar's mask instead of running another pass.
+        seed: Together with the request and the model, determines the random draws.
+        scored: Whether the log-probabilities will be used. If not, an engine may skip a second pass
+            and return those after the grammar's mask.
     """
 
     message: str
@@ -74,11 +75,11 @@ class Completion:
 
     Attributes:
         text: The joined texts of the tokens.
-        tokens: Tokens without the one that ends the text; empty if a server does not give them.
-        finish: How it ended.
+        tokens: Tokens except the one that ends the text; empty if a server does not give them.
+        finish: How generation ended.
         prompt_tokens: Length of the prompt.
         error: Why there is no text, if it failed.
-        written: Number of tokens, if the tokens are unknown.
+        written: Number of tokens, if the tokens themselves are unknown.
     """
 
     text: str
@@ -95,7 +96,7 @@ class Completion:
 
     @property
     def token_ids(self) -> list[int]:
-        """Known ids of the generated tokens."""
+        """Ids of the generated tokens, without unknown ones."""
         return [token.id for token in self.tokens if token.id is not None]
 
     @property
@@ -110,7 +111,7 @@ class Engine(Protocol):
     Attributes:
         version: Name and version of the library.
         device: Where it runs.
-        batch_size: Texts generated together.
+        batch_size: Number of texts generated together.
     """
 
     version: str
@@ -119,14 +120,15 @@ class Engine(Protocol):
 
     @property
     def model_name(self) -> str:
-        """Name of the model in traces."""
+        """Name by which traces refer to the model."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Properties of engine and model that determine the texts, as in records."""
+        """Properties of the engine and model that determine the texts, as stored in records."""
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion per request, in order; a failed request says so in its completion.
+        """Generate one completion per request, in order. A failed request is reported in its
+        completion.
 
         Raises:
             SymboUQError: If nothing can be generated: the chat template refuses the message, or the
@@ -135,7 +137,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Common part of the engines that run a model on this machine."""
+    """Common base class of the engines that run a model on this machine."""
 
     name: EngineName
     model: Model
@@ -145,12 +147,12 @@ class LocalEngine:
 
     @property
     def model_name(self) -> str:
-        """The name of its model."""
+        """Name of the model."""
         return self.model.name
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Library, model, chat template and numbers."""
+        """Library, model, chat template and number format."""
         return {
             "engine": self.name,
             "model_hash": self.model.hash,
@@ -167,11 +169,11 @@ class Options(NamedTuple):
     Attributes:
         device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
         dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
-        batch_size: Texts generated together; None: the engine's choice.
+        batch_size: Number of texts generated together; None: the engine's choice.
         chat_template: File with a Jinja template that replaces the tokenizer's.
         masked_logprobs: Whether log-probabilities are taken after the grammar's mask, as in vLLM.
         context: Maximum tokens of prompt and text; None: the model's.
-        quantization: vLLM's quantisation of weights; None: as stored.
+        quantization: How vLLM quantises the weights; None: as stored.
         memory: Share of GPU memory for vLLM; None: vLLM's choice.
         tensor_parallel: GPUs across which vLLM splits the model.
         tokenizer_mode: vLLM's tokenizer; None: vLLM's choice.
@@ -190,5 +192,5 @@ class Options(NamedTuple):
 
 
 def too_long(prompt: int, context: int | None) -> str:
-    """The message for a prompt that leaves no room."""
+    """Message about a prompt that leaves no room for a text."""
     return f"the prompt has {prompt} tokens, the model's context is {context}"

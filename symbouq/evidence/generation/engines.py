@@ -1,4 +1,4 @@
-"""Engines by name; the packages of an engine are imported only when it is loaded."""
+"""Loading engines by name. The packages for an engine are imported only when it is loaded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from symbouq.evidence.generation.engine import ENGINES, Engine, EngineName, Opti
 
 
 def load_engine(name: EngineName, model: str, options: Options | None = None) -> Engine:
-    """Load a model, given as a folder or an id on the Hugging Face hub.
+    """Load a model, given as a folder or as an id on the Hugging Face hub.
 
     Raises:
         SymboUQError: If a package is missing, the model cannot be loaded, or the engine does not

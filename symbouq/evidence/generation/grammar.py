@@ -1,4 +1,4 @@
-"""Output constrained by a JSON Schema: the tokens that may follow, by llguidance."""
+"""Constrains output to a JSON Schema: llguidance says which tokens may follow."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ FORMAT: dict[str, Any] = {
     "item_separator": ", ",
     "key_separator": ": ",
 }
-"""The layout of JSON, that of `json.dumps`. Free whitespace would have no bound."""
+"""JSON is laid out as by `json.dumps`. Free whitespace could go on without end."""
 
 
 def guided(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema with `FORMAT`, as llguidance reads it in every engine."""
+    """Add `FORMAT` to a schema, so that llguidance lays out JSON alike in every engine."""
     return {**schema, "x-guidance": FORMAT}
 
 
 class Grammars:
-    """Compiled schemas for a model's tokenizer and its end tokens.
+    """Schemas compiled for a model's tokenizer and end tokens.
 
     Raises:
         SymboUQError: If llguidance cannot read the tokenizer.
@@ -39,7 +39,7 @@ class Grammars:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]) -> None:
         try:
-            # Whether it is a fast one is for the library to say.
+            # llguidance itself checks whether it is a fast tokenizer.
             self._tokenizer = from_tokenizer(cast(Any, tokenizer), eos_token=list(ends))
         except ValueError as error:
             raise SymboUQError(
@@ -49,7 +49,7 @@ class Grammars:
         self._compiled: dict[str, LLMatcher] = {}
 
     def matcher(self, schema: Mapping[str, Any]) -> LLMatcher:
-        """A matcher at the start of a text.
+        """Return a matcher positioned at the start of a text.
 
         Raises:
             SymboUQError: If the schema cannot be compiled.
@@ -64,7 +64,7 @@ class Grammars:
 
 
 class GrammarProcessor(LogitsProcessor):
-    """Masks the tokens that a row's grammar forbids.
+    """Masks the tokens that each row's grammar forbids.
 
     Call it once per step, because it reads the newest token of each row. It returns a copy, so the
     model's own scores stay intact. A matcher of None allows everything; if a grammar fails, only
@@ -77,7 +77,7 @@ class GrammarProcessor(LogitsProcessor):
         self._started = False
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        """Scores of the next token `[rows, vocabulary]`, minus infinity for forbidden ones."""
+        """Scores of the next token, `[rows, vocabulary]`, with minus infinity for forbidden tokens."""
         if self._started:
             for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
                 if matcher is not None and not matcher.is_stopped():
@@ -91,27 +91,27 @@ class GrammarProcessor(LogitsProcessor):
         return masked  # type: ignore[return-value]
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Drop all other rows."""
+        """Keep only the given rows."""
         self._matchers = [self._matchers[row] for row in rows]
 
     def error(self, row: int) -> str:
-        """Why a row's grammar failed; empty if it did not."""
+        """Why the grammar of `row` failed; empty if it did not."""
         matcher = self._matchers[row]
         return str(matcher.get_error()) if matcher is not None and matcher.is_error() else ""
 
     def _allowed(self, rows: Sequence[int], scores: torch.Tensor) -> torch.Tensor:
-        """Mask of the allowed tokens in some rows, `[rows, vocabulary]`."""
+        """Mask of the allowed tokens in the given rows, `[rows, vocabulary]`."""
         masks = [self._bits(row) for row in rows]
         packed = torch.from_numpy(np.stack(masks)).to(scores.device)
         shifts = torch.arange(8, dtype=torch.uint8, device=scores.device)
         bits = ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1).bool()
         size = scores.shape[-1]
-        # A model may have room for more tokens than its tokenizer has.
+        # A model may have room for more tokens than its tokenizer defines.
         return torch.nn.functional.pad(bits, (0, max(0, size - bits.shape[1])))[:, :size]
 
     def _bits(self, row: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
         matcher = self._matchers[row]
-        assert matcher is not None  # only rows with a grammar are asked for
+        assert matcher is not None  # called only for rows with a grammar
         mask = matcher.compute_bitmask()
         bits = np.frombuffer(mask, dtype=np.uint8)
         if matcher.is_error():

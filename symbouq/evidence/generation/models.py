@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 _FILES = ("*.json", "*.safetensors", "*.bin", "*.model", "*.jinja", "*.txt")
-"""Files that a model consists of."""
+"""Patterns for the files that make up a model."""
 _HUB_ID = re.compile(r"[\w.\-]+/[\w.\-]+")
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model's folder. The revision is its commit on the hub, empty for a local folder."""
+    """A model's folder. `revision` is its commit on the hub; it is empty for a local folder."""
 
     name: str
     folder: Path
@@ -34,7 +34,7 @@ class Model:
 
     @cached_property
     def hash(self) -> str:
-        """Hexadecimal SHA-256 of configuration, tokenizer and weights."""
+        """Hexadecimal SHA-256 of the configuration, tokenizer and weights."""
         whole = hashlib.sha256()
         for file in sorted({file for kind in _FILES for file in self.folder.glob(kind)}):
             whole.update(f"{file.name} {file_hash(file)}\n".encode())
@@ -42,12 +42,12 @@ class Model:
 
 
 def find_model(name: str) -> Model:
-    """Model of a folder, or of a hub id with an optional branch, tag or commit after `@`.
+    """Find a model by folder, or by hub id with an optional branch, tag or commit after `@`.
 
     Files fetched earlier are not fetched again.
 
     Raises:
-        SymboUQError: If it does not exist or cannot be fetched.
+        SymboUQError: If the model does not exist or cannot be fetched.
     """
     folder = Path(name).expanduser()
     if folder.is_dir():
@@ -59,7 +59,7 @@ def find_model(name: str) -> Model:
         raise SymboUQError(f"there is no model at {name}; give a folder or a hub id")
     try:
         fetched = _fetched(identity, revision)
-    except Exception as error:  # the library's errors share no base class
+    except Exception as error:  # the library's errors have no common base class
         raise SymboUQError(
             f"there is no folder {name}, and it cannot be fetched from the hub: {brief(error)}"
         ) from error
@@ -67,22 +67,24 @@ def find_model(name: str) -> Model:
 
 
 def folder_of(name: str) -> Path | None:
-    """Local folder of a model, given as a folder or a hub id; None if it was never fetched."""
+    """Local folder of a model given as a folder or hub id; None if it was never fetched."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
     identity, _, revision = name.partition("@")
     try:
         return Path(_fetched(identity, revision, here=True))
-    except (OSError, ValueError):  # nothing is there, or the name is none of a model
+    except (OSError, ValueError):  # nothing is there, or the name cannot be a model's
         return None
 
 
 def _fetched(identity: str, revision: str, here: bool = False) -> str:
-    """Folder of a hub model, fetched unless it must be `here` already."""
+    """Return the folder of a hub model. It is fetched if needed, unless `here` demands a local
+    copy.
+    """
     from huggingface_hub import snapshot_download
 
-    # Some repositories hold the same weights twice, and beside a tokenizer one without a chat
+    # Some repositories hold the same weights twice. Some hold a second tokenizer without a chat
     # template, which transformers would prefer.
     return snapshot_download(
         identity,
@@ -94,7 +96,7 @@ def _fetched(identity: str, revision: str, here: bool = False) -> str:
 
 
 def parameters(folder: Path) -> int:
-    """Number of parameters of the model in a folder, by its `safetensors` files; 0 without any."""
+    """Count the parameters in a folder's `safetensors` files; 0 without such files."""
     from safetensors import safe_open
 
     number = 0
@@ -106,7 +108,7 @@ def parameters(folder: Path) -> int:
 
 
 def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
-    """A model's tokenizer.
+    """Load a model's tokenizer.
 
     Raises:
         SymboUQError: If it cannot be loaded.
@@ -121,7 +123,7 @@ def load_tokenizer(model: Model) -> PreTrainedTokenizerBase:
 def load_network(
     model: Model, device: str, dtype: str | None = None, **settings: Any
 ) -> PreTrainedModel:
-    """Network of a model on a device, for inference; `settings` go to `from_pretrained`.
+    """Load a model's network for inference. `settings` are passed on to `from_pretrained`.
 
     The default dtype is float32 on a CPU and the model's own on a GPU.
 
@@ -141,20 +143,20 @@ def load_network(
 
 @contextmanager
 def unreadable(model: Model, part: str) -> Iterator[None]:
-    """Turn any error of a library that loads a part of a model into a `SymboUQError`.
+    """Turn any error raised while loading a part of a model into a `SymboUQError`.
 
     Raises:
-        SymboUQError: If an error was raised.
+        SymboUQError: If a library raised an error.
     """
     try:
         yield
-    except Exception as error:  # readers of broken files raise whatever they run into
+    except Exception as error:  # on broken files, libraries raise errors of all kinds
         raise SymboUQError(
             f"the {part} cannot be loaded: {brief(error)}", str(model.folder)
         ) from error
 
 
 def context_length(config: Any) -> int | None:
-    """Maximum tokens of prompt and text, if the configuration says."""
+    """Maximum tokens of prompt and text together; None if the configuration does not say."""
     length = getattr(config.get_text_config(), "max_position_embeddings", None)
     return length if isinstance(length, int) else None

@@ -1,4 +1,4 @@
-"""Prompts of a generating model: the user message and its tokens.
+"""Prompts for generation: the user message and its tokens.
 
 A prompt is one user message without a system role, because some chat templates refuse one. It lists
 the allowed answers, never the right one.
@@ -29,24 +29,24 @@ _TASKS = {
     "moves": "Which way leads there?",
     "choice": "Choose the answer by the scene.",
 }
-"""The task of each answer space, as `symbouq.auditing.answers` names them."""
+"""Task for each answer space, by the space's name in `symbouq.auditing.answers`."""
 
 _CHOICE = {
     "single": "Conclude with one of: {}.",
     "set": "Conclude with one or more of: {}.",
     "sequence": "Conclude with a sequence of: {}.",
 }
-"""The instruction that names the labels, by the kind of answer."""
+"""The instruction that lists the labels, by kind of answer."""
 
 _DATE = "26 Jul 2024"
-"""For templates that tell the date: a prompt must not depend on the day."""
+"""Fixed date for templates that state the date, because a prompt must not depend on the day."""
 
 
 def user_message(instance: Instance, free_form: bool = False) -> str:
-    """User message for a question. It names the labels if `answer_space` is a list.
+    """Write the user message for a question. It lists the labels if `answer_space` is a list.
 
     Raises:
-        RecordError: If the scene is given in relations only.
+        RecordError: If the scene is given only as relations.
     """
     if instance.scene is None:
         raise RecordError(f"record {instance.id}: a prompt needs `scene` in text")
@@ -61,13 +61,13 @@ def user_message(instance: Instance, free_form: bool = False) -> str:
 
 
 class Chat:
-    """Chat template of a model, its own or from a Jinja file.
+    """Chat template for a model: its own, or one from a Jinja file.
 
     Thinking is switched off: a schema leaves no room for thoughts, and in free text the reasoning
     is the text itself.
 
     Raises:
-        SymboUQError: If there is no template, or its file cannot be read.
+        SymboUQError: If there is no template, or the file cannot be read.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, file: str | None = None) -> None:
@@ -81,7 +81,7 @@ class Chat:
         return hashlib.sha256(self._template.encode()).hexdigest()
 
     def render(self, message: str) -> str:
-        """Prompt for a user message, up to where the model's text begins.
+        """Render the prompt for a user message, up to where the model's text begins.
 
         Raises:
             SymboUQError: If the template cannot render it.
@@ -102,7 +102,8 @@ class Chat:
         return str(rendered)
 
     def ids(self, message: str) -> list[int]:
-        """Tokens of `render`; special tokens are those that the template writes.
+        """Tokens of the rendered prompt. The only special tokens are those that the template
+        writes.
 
         Raises:
             SymboUQError: If the template cannot render it.
@@ -127,5 +128,5 @@ def _template(tokenizer: PreTrainedTokenizerBase, file: str | None) -> str:
         )
     try:
         return tokenizer.get_chat_template()
-    except ValueError as error:  # several, and none of them is the one to take
+    except ValueError as error:  # there are several, and none is the default
         raise SymboUQError(f"{error} (--chat-template FILE)", tokenizer.name_or_path) from error

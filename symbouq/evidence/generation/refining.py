@@ -1,5 +1,6 @@
-"""Refined answers: generated, audited and, after a conflict, requested again with the conflict in
-words. A control draws as many answers without it.
+"""Refined answers. An answer is generated and audited; if it has a conflict, the question is asked
+again with the conflict described in words. A control draws as many answers without this
+description.
 """
 
 from __future__ import annotations
@@ -33,20 +34,21 @@ from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 5.0
-"""Seconds that an audit may take; nothing is decided of an answer that takes longer."""
+"""Time limit for an audit in seconds. Nothing is decided about an answer that exceeds it."""
 
 _UNDECIDED = 0.5
-"""Constraint-Rule of an answer of which nothing is decided."""
+"""Constraint-Rule score of an answer about which nothing is decided."""
 
 
 @dataclass(frozen=True)
 class Refinement(Settings):
-    """Settings of refined answers.
+    """Settings for refined answers.
 
     Attributes:
         rounds: Maximum number of answers to a question.
-        control: Whether to draw as many answers without the findings.
-        profile: Profile of every answer; None: each question's own, its dataset's, or the default.
+        control: Whether to draw equally many answers without the findings.
+        profile: Profile for every answer; None: that of the question or its dataset, or the
+            default.
     """
 
     samples: int = 0
@@ -62,7 +64,7 @@ class Attempt(NamedTuple):
         completion: The answer.
         verdicts: Verdicts on its claims; empty without an audit.
         score: Constraint-Rule over the grounded verdicts, in [0, 1].
-        conflict: The conflict in words; empty if there is none, or none is known.
+        conflict: The conflict in words; empty if none is known.
     """
 
     completion: Completion
@@ -75,9 +77,9 @@ class Refiner:
     """Makes refined traces in batches of instances.
 
     A question is asked until its answer has no conflict, at most `rounds` times. The first answer
-    is the most probable one. Later ones are drawn at the temperature, because a model that repeats
-    itself would do so for ever. The best answer is kept (`symbouq.auditing.selection`, by
-    Constraint-Rule over the grounded verdicts).
+    is the most probable one. Later ones are drawn at random, because a deterministic model would
+    repeat its answer. The best answer is kept (`symbouq.auditing.selection`, by Constraint-Rule
+    over the grounded verdicts).
     """
 
     def __init__(self, engine: Engine, settings: Refinement, ontology: str | None = None) -> None:
@@ -90,7 +92,7 @@ class Refiner:
         self.plan = Plan(decided, engine.batch_size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """Refined traces of some instances."""
+        """Make refined traces for the given instances."""
         first = self._asked([(instance, 0, "") for instance in instances])
         refined = [[attempt] for attempt in first]
         for number in range(1, self._settings.rounds):
@@ -111,12 +113,12 @@ class Refiner:
             self._record(instance, attempts, control)
             for instance, attempts, control in zip(instances, refined, controls, strict=True)
         ]
-        # The control's first attempt is the refined one's.
+        # The control's first attempt is shared with the refined trace, so it counts only once.
         answers = chain.from_iterable([*refined, *(control[1:] for control in controls)])
         return Made(records, sum(attempt.completion.length for attempt in answers))
 
     def _asked(self, questions: Sequence[tuple[Instance, int, str]]) -> list[Attempt]:
-        """Answers to (question, answer number, earlier finding)."""
+        """Answer each question, given as (instance, answer number, earlier finding)."""
         every = replace(self._settings, samples=self._settings.rounds - 1)
         requests = []
         for instance, number, finding in questions:
@@ -165,7 +167,7 @@ class Refiner:
     def _best(
         self, instance: Instance, attempts: Sequence[Attempt]
     ) -> tuple[int, list[dict[str, Any]]]:
-        """Number of the best answer, and all answers as written."""
+        """Return the number of the best answer, and all answers as they are written."""
         free_form = self._settings.free_form
         written = [
             {
@@ -190,15 +192,15 @@ def _finding(attempt: Attempt) -> str:
 
 
 class Comparison(NamedTuple):
-    """Refined traces compared, among those with a known right answer.
+    """Comparison of refined traces whose right answer is known.
 
     Attributes:
         known: Number of such traces.
-        first: Right first answers.
-        refined: Right refined answers.
-        control: Right control answers; None without a control.
-        gained: Traces with a right refined and a wrong control answer (without a control: first
-            answer).
+        first: Number of right first answers.
+        refined: Number of right refined answers.
+        control: Number of right control answers; None without a control.
+        gained: Number of traces whose refined answer is right and whose control answer (without a
+            control: first answer) is wrong.
         lost: The converse.
     """
 
@@ -211,8 +213,8 @@ class Comparison(NamedTuple):
 
 
 def compared(records: Iterable[Mapping[str, Any]]) -> Comparison | None:
-    """Compare refined traces with their first answers and the control; None if no trace has a right
-    answer.
+    """Compare refined traces with their first answers and the control. None if no right answer is
+    known.
     """
     rows: list[tuple[bool, bool, bool | None]] = []
     for record in records:

@@ -1,4 +1,4 @@
-"""Generated records on disk: appended JSON lines, so that a killed run can continue."""
+"""Generated records on disk, appended as JSON lines so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from symbouq.errors import SymboUQError
 from symbouq.io.output import lock
 
 HASH = "settings"
-"""Name of the settings' hash among the settings; the others say what differs."""
+"""Key of the hash over all settings. The other settings show what differs."""
 _ABSENT = object()
 _START = b'{"id":'
 """Beginning of every line."""
 
 
 class ResumableFile:
-    """A file of generated records, continued by later runs; a context manager that locks it.
+    """A file of generated records that later runs continue. As a context manager, it locks the
+    file.
 
-    A line counts once its line break is written; a torn end is removed. All runs of a file share
-    the settings in their lines' `generation`.
+    A line counts once its line break is written; an incomplete last line is removed. All runs of a
+    file share the settings in their lines' `generation`.
 
     Attributes:
         done: Ids of the written records.
@@ -68,11 +69,11 @@ class ResumableFile:
         os.close(self._file)
 
     def append(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Write records (`id` first, settings in `generation`) that are not written yet.
+        """Append records (`id` first, settings in `generation`), skipping those already written.
 
         Raises:
-            SymboUQError: If the disk is full or fails. Then none of them is written, and earlier
-                ones are kept.
+            SymboUQError: If the disk is full or fails. Then none of them is written; earlier
+                records are kept.
         """
         new = {str(record["id"]): record for record in records if record["id"] not in self.done}
         lines = b"".join(to_json(record) + b"\n" for record in new.values())
@@ -93,7 +94,7 @@ class ResumableFile:
         self.done.update(new)
 
     def _resume(self) -> None:
-        """Read the existing lines and cut off a torn end."""
+        """Read the existing lines and cut off an incomplete last line."""
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.endswith(b"\n"):
@@ -141,7 +142,7 @@ class ResumableFile:
 
 
 def _torn(line: bytes) -> bool:
-    """Whether a file's only, unfinished line may come from a killed run."""
+    """Whether a single, unfinished line may come from an interrupted run."""
     if not (line.startswith(_START) or _START.startswith(line)):
         return False
     try:
@@ -152,6 +153,6 @@ def _torn(line: bytes) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A setting in a message, hashes shortened."""
+    """Format a setting for a message, shortening hashes."""
     text = str(value)
     return f"{text[:12]}..." if re.fullmatch("[0-9a-f]{40,}", text) else text

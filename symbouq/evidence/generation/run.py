@@ -1,4 +1,4 @@
-"""Traces of a model for the instances of some files, written as they come."""
+"""Generate a model's traces for the instances in files, and write them as they come."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from symbouq.records import Instance, parse_record
 from symbouq.records.generated import ANSWER, RELATIONAL
 
 FREE_TOKENS = 1024
-"""Most tokens of a free-form trace, unless the settings say otherwise."""
+"""Maximum tokens of a free-form trace, unless the settings say otherwise."""
 
 _DIGITS = 6
 """Decimal places of log-probabilities."""
 _WRITTEN = ("id", "model", *ANSWER, *RELATIONAL)
-"""Fields that a trace does not take over from its instance."""
+"""Fields that a trace does not copy from its instance."""
 
 Status = Literal["valid", "invalid", "truncated", "failed"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that determine the traces of a run, besides engine and model.
+    """Settings that, with the engine and model, determine the traces of a run.
 
     Attributes:
-        samples: Further traces of each instance, drawn at `temperature`; the trace itself is
+        samples: Number of further traces per instance, drawn at `temperature`; the trace itself is
             greedy.
         temperature: Temperature of the samples.
-        seed: With an instance's id and the sample's number, seeds the samples.
+        seed: Seed for the samples, combined with the instance's id and the sample's number.
         free_form: Whether traces are prose without a schema.
-        max_tokens: Maximum tokens of a trace; None: the characters of the longest structured trace
-            plus one, or `FREE_TOKENS`.
+        max_tokens: Maximum tokens of a trace; None: the length in characters of the longest
+            structured trace plus one, or `FREE_TOKENS`.
     """
 
     samples: int = 10
@@ -67,11 +67,11 @@ class Progress:
 
     Attributes:
         total: Number of instances.
-        kept: Traces written by earlier runs.
-        statuses: Traces written by this run, by status.
-        copied: How many of them repeat placeholders of the instruction.
-        tokens: Generated tokens, including samples.
-        seconds: Time for them; on a cluster, including the loading of models.
+        kept: Number of traces written by earlier runs.
+        statuses: Number of traces written by this run, by status.
+        copied: How many of them repeat the instruction's placeholders.
+        tokens: Number of generated tokens, including samples.
+        seconds: Generation time; on a cluster, it includes loading models.
     """
 
     total: int
@@ -95,7 +95,7 @@ class Progress:
 def read_instances(
     files: Iterable[str], limit: int | None = None
 ) -> tuple[list[Instance], list[RecordError]]:
-    """Up to `limit` instances of some files, and the errors of records without a prompt."""
+    """Read up to `limit` instances from files; also return errors for records that allow no prompt."""
     instances: dict[str, Instance] = {}
     failed: list[RecordError] = []
     for line in chain.from_iterable(map(read_lines, files)):
@@ -108,7 +108,7 @@ def read_instances(
             instance = parse_record(Instance, line.content, line.file, line.number)
             if instance.id in instances:
                 raise RecordError(f"id {instance.id!r} occurs before; a run needs it once")
-            user_message(instance)  # what has no prompt is told before the model is loaded
+            user_message(instance)  # report records without a prompt before loading the model
         except RecordError as error:
             failed.append(RecordError(error.message, line.file, line.number))
         else:
@@ -117,8 +117,8 @@ def read_instances(
 
 
 def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, Any]:
-    """Settings of engine and run that determine the traces, as recorded in each, with a hash of the
-    rest last.
+    """Settings of the engine and run that determine the traces, as stored in each record. The last
+    entry is a hash of the others.
     """
     contract = to_json([FREE_FORM] if settings.free_form else [STRUCTURED, SCHEMA])
     decided = {
@@ -134,8 +134,8 @@ def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, A
 def generate(instances: Sequence[Instance], maker: Maker, out: str | Path) -> Iterator[Progress]:
     """Write a record for every instance that the file lacks.
 
-    The batches depend only on the order of the instances and on the plan. A half-written batch is
-    generated again whole, so an interrupted run ends with the same file.
+    The batches depend only on the plan and the order of the instances. An incomplete batch is
+    generated again as a whole, so an interrupted run ends with the same file.
 
     Yields:
         The progress, at the start and after each batch.
@@ -154,13 +154,13 @@ def generate_on_ray(
     workers: int | None = None,
     gpus: float | None = None,
 ) -> Iterator[Progress]:
-    """Like `generate`, on the workers of a Ray cluster, which each load the model once.
+    """Like `generate`, but on the workers of a Ray cluster. Each worker loads the model once.
 
-    Only this process writes the file. By default there are as many workers as the cluster has room
+    Only this process writes the file. By default, there are as many workers as the cluster has room
     for, with a GPU each if it has any.
 
     Raises:
-        SymboUQError: As `generate`; or Ray is missing, fails or has too few GPUs.
+        SymboUQError: As in `generate`, or if Ray is missing, fails or has too few GPUs.
     """
     from symbouq.io import cluster
 
@@ -171,14 +171,14 @@ def generate_on_ray(
 
 
 class Plan(NamedTuple):
-    """The settings (`run_settings`) and the batch size of a run."""
+    """A run's settings (`run_settings`) and batch size."""
 
     decided: dict[str, Any]
     size: int
 
 
 class Made(NamedTuple):
-    """Records of a batch, and the number of tokens generated for them."""
+    """The records for a batch, and the number of tokens generated for them."""
 
     records: list[dict[str, Any]]
     tokens: int
@@ -190,7 +190,7 @@ class Maker(Protocol):
     plan: Plan
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """Records of some instances.
+        """Make records for the given instances.
 
         Raises:
             SymboUQError: If nothing can be generated.
@@ -207,7 +207,7 @@ class Generator:
         self.plan = Plan(run_settings(engine, settings), size)
 
     def __call__(self, instances: Sequence[Instance]) -> Made:
-        """Traces of some instances."""
+        """Make traces for the given instances."""
         requests = [requests_of(instance, self._settings) for instance in instances]
         completions = self._engine.generate(list(chain.from_iterable(requests)))
         left = iter(completions)
@@ -225,7 +225,7 @@ def continued(
     out: str | Path,
     make: Callable[[Iterable[Sequence[Instance]]], Iterator[Made]],
 ) -> Iterator[Progress]:
-    """Write the batches that a file lacks; arguments and progress as in `generate`.
+    """Write the batches that a file lacks. Arguments and progress are as in `generate`.
 
     Raises:
         SymboUQError: If the file cannot be used, or whatever `make` raises.
@@ -235,7 +235,7 @@ def continued(
         progress = Progress(len(instances), sum(each.id in file.done for each in instances))
         yield progress
         missing = [part for part in parts if not all(each.id in file.done for each in part)]
-        began = time.monotonic()  # on a cluster the workers load the model after it
+        began = time.monotonic()  # on a cluster, the workers load the model after this
         for records, tokens in make(missing) if missing else ():
             for record in records:
                 generation = record["generation"]
@@ -249,7 +249,7 @@ def continued(
 
 
 def requests_of(instance: Instance, settings: Settings) -> list[Request]:
-    """Requests for the trace and the samples of an instance, in this order."""
+    """Requests for an instance: the trace first, then its samples."""
     message = user_message(instance, settings.free_form)
     schema = None if settings.free_form else SCHEMA
     request = partial(Request, message, settings.length, schema)
@@ -263,7 +263,7 @@ def trace_of(
     engine: Engine,
     decided: dict[str, Any],
 ) -> dict[str, Any]:
-    """Record of a trace; `symbouq.records.Trace` describes the shared fields."""
+    """Build a trace's record. `symbouq.records.Trace` describes the shared fields."""
     trace, *samples = completions
     free_form = decided["free_form"]
     fields = from_json(instance.model_dump_json(exclude_unset=True))
@@ -303,7 +303,7 @@ def trace_of(
 
 
 def status_of(completion: Completion, free_form: bool) -> Status:
-    """Status of a text: `valid`, or why it is not a trace."""
+    """Status of a text: `valid`, or the reason why it is not a trace."""
     if completion.finish == "failed":
         return "failed"
     whole = completion.finish == "stop" and bool(completion.text.strip())
@@ -313,13 +313,13 @@ def status_of(completion: Completion, free_form: bool) -> Status:
 
 
 def is_copied(completion: Completion) -> bool:
-    """Whether a text is a structured trace with placeholders of the instruction."""
+    """Whether a text is a structured trace that copies placeholders from the instruction."""
     structured = Structured.of(completion.text)
     return structured is not None and structured.copied
 
 
 def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
-    """Fields of a trace that hold a text: with its claims if it is structured."""
+    """Fields of a trace that hold a text, with its claims if it is structured."""
     structured = None if free_form else Structured.of(completion.text)
     if structured is None:
         return {"response": completion.text}
@@ -328,9 +328,9 @@ def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
 
 
 def _seed(seed: int, identity: str, sample: int) -> int:
-    """Seed of a sample, unique to instance and sample."""
+    """Seed of a sample, unique to the instance and the sample number."""
     digest = hashlib.sha256(to_json([seed, identity, sample])).digest()
-    return int.from_bytes(digest[:8], "big") >> 1  # engines take signed numbers of 64 bits
+    return int.from_bytes(digest[:8], "big") >> 1  # engines take signed 64-bit numbers
 
 
 def _rounded(logprob: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""The characters that each token of a text covers."""
+"""Finds the characters that each token of a text covers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 Extent = tuple[int, int]
-"""Character offsets, start and end."""
+"""Start and end of a range of characters."""
 
 Scored = tuple[int, float, Sequence[tuple[int, float]]]
-"""A token, its log-probability, and the most probable tokens with theirs."""
+"""A token, its log-probability, and the most probable tokens with their log-probabilities."""
 
 _BROKEN = "\N{REPLACEMENT CHARACTER}"
-"""The character that a decoder puts in place of bytes that are no whole one."""
+"""The character with which a decoder replaces incomplete bytes."""
 _ANCHOR = "a"
-"""A text after which a token keeps its leading space."""
+"""A text after which a decoder keeps a token's leading space."""
 
 
 def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
-    """Text of a token sequence, and the characters that each token covers.
+    """Decode a token sequence; return the text and the characters that each token covers.
 
-    Decoding is cumulative: bytes of an unfinished character are held back, and each token with some
-    of its bytes covers it. Special tokens cover none.
+    Decoding is cumulative: the bytes of an unfinished character are held back, and every token with
+    one of its bytes covers it. Special tokens cover nothing.
     """
     special = set(tokenizer.all_special_ids)
     texts: list[str] = []
     extents: list[Extent] = []
-    # Only the last tokens are decoded again: [start, read), whose text is whole, since a
-    # decoder may treat the first token of a text otherwise, and those that follow them.
+    # Decode only the last tokens again. Those in [start, read) form a complete text; they are
+    # included because a decoder may treat the first token of a text differently.
     start = read = 0
     whole = sound = 0
     pending = ""
@@ -58,20 +58,21 @@ def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str
 
 
 def added_texts(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
-    """Text that each token of a sequence adds; joined, they are the whole text.
+    """Text that each token of a sequence adds; joined, the parts give the whole text.
 
-    The token that completes a character adds it; tokens that end within it add nothing of it.
+    A character is added by the token that completes it, and not by earlier tokens that hold parts
+    of it.
     """
     text, extents = decoded(tokenizer, ids)
     ends = [0]
     for (_, end), (begin, _) in pairwise([*extents, (len(text), len(text))]):
         ends.append(end if end <= begin else ends[-1])
-    ends[-1] = len(text)  # also where it breaks off within a character
+    ends[-1] = len(text)  # also if the text breaks off within a character
     return [text[a:b] for a, b in pairwise(ends)]
 
 
 class TokenReader:
-    """Gives tokens their texts."""
+    """Finds the texts of tokens."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
         self._tokenizer = tokenizer
@@ -79,9 +80,7 @@ class TokenReader:
         self.alone = cache(self._alone)
 
     def tokens(self, scored: Sequence[Scored]) -> tuple[Token, ...]:
-        """Tokens of a text with the text that each adds; alternatives of probability 0 are left
-        out.
-        """
+        """Return the tokens with the text that each adds, without alternatives of probability 0."""
         texts = added_texts(self._tokenizer, [token for token, _, _ in scored])
         return tuple(
             Token(

@@ -37,13 +37,13 @@ from symbouq.evidence.generation.prompts import Chat
 from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 64
-"""Texts side by side, unless the options say otherwise."""
+"""Number of texts generated together, unless the options say otherwise."""
 
 
 @dataclass
 class _Row:
     """A request and the text generated so far. `random` is None if the most probable token is
-    taken.
+    always taken.
     """
 
     request: Request
@@ -59,13 +59,13 @@ class _Row:
 class TransformersEngine(LocalEngine):
     """An `Engine` that runs a model with transformers.
 
-    Texts of a batch grow together and leave it when finished. A prompt shared by several requests
-    is read once, and so is the common beginning of all prompts. Each row has its own random
-    generator, so a result depends on the rest of the batch only through floating-point rounding. If
+    The texts of a batch grow together, and each leaves it when finished. A prompt shared by several
+    requests is read once, and so is the common beginning of all prompts. Each row has its own
+    random generator, so other rows can affect its result only through floating-point rounding. If
     memory does not suffice, this and later batches are halved.
 
     Raises:
-        SymboUQError: If the model cannot be loaded, or the device is not there.
+        SymboUQError: If the model cannot be loaded, or there is no such device.
     """
 
     name: EngineName = "transformers"
@@ -88,7 +88,7 @@ class TransformersEngine(LocalEngine):
         self._fits = self.batch_size
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion per request, in order.
+        """Generate one completion per request, in order.
 
         Raises:
             SymboUQError: If the chat template refuses a message, or a schema cannot be compiled.
@@ -132,7 +132,7 @@ class TransformersEngine(LocalEngine):
 
 
 class _Batch:
-    """Rows generated together, which collect their own texts."""
+    """A batch of rows that are generated together. Each row collects its own text."""
 
     def __init__(self, engine: TransformersEngine, rows: Sequence[_Row]) -> None:
         self._network = engine.network
@@ -145,7 +145,8 @@ class _Batch:
         longest = max(map(len, numbers))
         self._shared = shared = self._beginning([*numbers], longest)
         pads = [longest - len(prompt) for prompt in numbers]
-        # Padding stands left of what differs, so that all texts begin in one column.
+        # Put padding before the part in which prompts differ, so that all texts begin in one
+        # column.
         padded = [
             [*prompt[:shared], *[0] * pad, *prompt[shared:]]
             for pad, prompt in zip(pads, numbers, strict=True)
@@ -180,16 +181,17 @@ class _Batch:
             logits = self._forward(new, self._mask, self._mask.sum(1, keepdim=True) - 1)
 
     def _beginning(self, prompts: Sequence[tuple[int, ...]], longest: int) -> int:
-        """Number of tokens that all prompts start with, each having more.
+        """Number of tokens that all prompts start with, leaving at least one token of each.
 
-        0 if a text may outgrow a sliding window, where padding between tokens would take up room.
+        It is 0 if a text may outgrow a sliding window, where padding between tokens would take up
+        room.
         """
         window = getattr(self._network.config.get_text_config(), "sliding_window", None)
         if len(prompts) == 1 or (
             window is not None and longest + max(row.room for row in self._rows) > window
         ):
             return 0
-        # What the first and the last in their order begin with, all do.
+        # A beginning common to the first and last in sorted order is common to all.
         pairs = zip(min(prompts), max(prompts), strict=False)
         alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         return min(alike, min(map(len, prompts)) - 1)
@@ -225,7 +227,7 @@ class _Batch:
         return tokens
 
     def _draw(self, scores: torch.Tensor, rows: Sequence[_Row]) -> torch.Tensor:
-        """Draw a token per row with its own generator, identical on every device."""
+        """Draw a token per row with the row's own generator, identically on every device."""
         heat = torch.tensor([row.request.temperature for row in rows], device=scores.device)
         points = torch.tensor(
             [row.random.random() for row in rows if row.random is not None],
@@ -247,7 +249,9 @@ class _Batch:
         return len(row.scored) < row.room
 
     def _select(self, rows: Sequence[int]) -> torch.Tensor:
-        """Keep some rows of tokens and cache, possibly repeated; return their numbers."""
+        """Keep the given rows of the tokens and the cache, possibly repeated, and return their
+        numbers.
+        """
         chosen = torch.tensor(rows, device=self._ids.device)
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]
         self._cache.batch_select_indices(chosen)
@@ -255,7 +259,7 @@ class _Batch:
 
 
 def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
-    """Tokens that end a text: those of the generation settings, then the tokenizer's."""
+    """Tokens that end a text: first those from the generation settings, then the tokenizer's."""
     named = getattr(network.generation_config, "eos_token_id", None)
     listed = named if isinstance(named, list) else [named]
     ends = dict.fromkeys(end for end in (*listed, tokenizer.eos_token_id) if end is not None)

@@ -27,15 +27,16 @@ from symbouq.evidence.generation.prompts import Chat
 from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 1024
-"""Texts given to vLLM at once, which batches them itself, unless the options say otherwise."""
+"""Number of texts given to vLLM at once, which batches them itself, unless the options say
+otherwise."""
 
 
 class VllmEngine(LocalEngine):
     """An `Engine` that runs a model with vLLM.
 
-    llguidance constrains the output, as in the other engine. Log-probabilities of constrained
-    output come after its mask; for unmasked ones, each scored text is read once more as the end of
-    a prompt. If memory does not suffice, vLLM postpones texts.
+    As in the other engine, llguidance constrains the output. The log-probabilities of constrained
+    output are taken after its mask. For unmasked ones, each scored text is read once more as the
+    end of a prompt. If memory does not suffice, vLLM postpones texts.
 
     Raises:
         SymboUQError: If the model cannot be loaded, or vLLM lacks an option.
@@ -68,8 +69,8 @@ class VllmEngine(LocalEngine):
                 seed=0,
                 tensor_parallel_size=options.tensor_parallel,
                 **{name: value for name, value in chosen.items() if value is not None},
-                # With a request's own seed, a CPU cannot read its prompt piece by piece:
-                # "CPU Generator does not use offset".
+                # If a request has its own seed, a CPU cannot read its prompt piece by piece: "CPU
+                # Generator does not use offset".
                 enable_chunked_prefill=False if on_cpu else None,
                 max_logprobs=TOP,
                 structured_outputs_config={"backend": "guidance"},
@@ -80,7 +81,7 @@ class VllmEngine(LocalEngine):
         self._reader = TokenReader(self.tokenizer)
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
-        """One completion per request, in order.
+        """Generate one completion per request, in order.
 
         Raises:
             SymboUQError: If the chat template refuses a message, or vLLM fails, for example on a
@@ -115,21 +116,22 @@ class VllmEngine(LocalEngine):
         ]
 
     def _run(self, prompts: Sequence[list[int]], parameters: Sequence[SamplingParams]) -> list[Any]:
-        """Outputs of vLLM for some prompts, in order."""
+        """Run vLLM on the given prompts and return its outputs in order."""
         try:
             made: list[Any] = self._llm.generate(
                 [TokensPrompt(prompt_token_ids=prompt) for prompt in prompts],
                 list(parameters),
                 use_tqdm=False,
             )
-        except Exception as error:  # its errors share no base class from version to version
+        except Exception as error:  # its errors have no common base class across versions
             raise SymboUQError(f"vLLM fails: {brief(error)}") from error
         return made
 
     def _unmasked(self, written: Sequence[tuple[list[int], list[Scored]]]) -> list[list[Scored]]:
-        """Log-probabilities without a grammar, for prompts with their generated tokens."""
+        """Log-probabilities without the grammar's mask, for prompts with their generated tokens."""
         reading = SamplingParams(max_tokens=1, prompt_logprobs=TOP, detokenize=False)
-        # The last token of a text that fills the context is left as it is: a prompt needs room.
+        # If a text fills the context, its last token keeps its value, because a prompt needs room
+        # for one more.
         texts = [
             [token for token, _, _ in scored][: self._context - len(prompt) - 1]
             for prompt, scored in written
@@ -167,6 +169,6 @@ class VllmEngine(LocalEngine):
 
 
 def _scored(token: int, places: Mapping[int, Any]) -> Scored:
-    """A token with the best ones, which vLLM gives in one table by rank."""
+    """A token with its most probable alternatives, from vLLM's table of all of them by rank."""
     best = sorted(places.items(), key=lambda item: item[1].rank)[:TOP]
     return token, places[token].logprob, [(other, value.logprob) for other, value in best]

@@ -1,1 +1,1 @@
-"""Labels, right or wrong, of claims and answers: their sources and their agreement."""
+"""Labels that call claims and answers right or wrong: sources and their agreement."""

@@ -1,4 +1,4 @@
-"""Agreement of two sources of labels (appendix Backbones and Judge)."""
+"""Agreement between two sources of labels (appendix Backbones and Judge)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ ALL = "all"
 """Name of the row over all datasets."""
 
 _Pair = tuple[str, int, int]
-"""A trace's id and the two labels of one of its claims."""
+"""A trace's id and the two labels for one of its claims."""
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement over the claims that two sources both label: numbers of traces and such claims.
+    """Agreement between two sources on the claims that both label. `traces` and `claims` count
+    these.
 
     Attributes:
         rate: Share with the same label; None without claims.
@@ -37,10 +38,10 @@ class Agreement:
 
 
 def agreement(first: Mapping[str, Labels], second: Mapping[str, Labels]) -> list[Agreement]:
-    """Agreement of two sources (labels by id) on each dataset, and last on all.
+    """Agreement between two sources (labels by id) on each dataset, and finally on all together.
 
     Raises:
-        SymboUQError: If they give a trace different numbers of claims.
+        SymboUQError: If the two disagree on a trace's number of claims.
     """
     pairs: dict[str, list[_Pair]] = {}
     for identity, labels in first.items():
@@ -72,15 +73,15 @@ def _agreement(dataset: str, pairs: Sequence[_Pair]) -> Agreement:
 
 
 def cohen_kappa(first: Sequence[Any], second: Sequence[Any]) -> float | None:
-    """Agreement of two raters beyond chance; None without ratings, or if only one rating occurs.
+    """Agreement of two raters beyond chance. None without ratings, or if only one rating occurs.
 
     Raises:
-        SymboUQError: If they rate different numbers of things.
+        SymboUQError: If the raters did not rate equally many items.
     """
     if len(first) != len(second):
         raise SymboUQError(f"{len(first)} ratings and {len(second)}: one each is needed")
     if len({*first, *second}) < 2:
-        return None  # one rating throughout: agreement by chance is certain
+        return None  # with only one rating, agreement by chance is certain
     from sklearn.metrics import cohen_kappa_score
 
     return float(cohen_kappa_score(list(first), list(second)))

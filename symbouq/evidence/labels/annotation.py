@@ -1,7 +1,7 @@
-"""Reasoning steps for people to judge: a page, or a table to fill in.
+"""Reasoning steps for people to judge, as a page or a table to fill in.
 
-Both show the judge's instruction and input, without the answer. `labels.human` reads the saved
-table.
+Both show the instruction and input that a judge model receives, without the answer. `labels.human`
+reads the saved table.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _COLUMNS = ("id", "claim", "label", "text", "scene", "question")
 
 
 def shown(record: Record) -> dict[str, Any]:
-    """Part of a trace by which its steps are judged.
+    """The part of a trace needed to judge its steps.
 
     Raises:
-        RecordError: If the scene is not given in text.
+        RecordError: If the scene is not given as text.
     """
     scene = record.get("scene")
     if not scene:
@@ -40,8 +40,8 @@ def shown(record: Record) -> dict[str, Any]:
 
 
 def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
-    """Up to `number` traces with steps from each dataset: those with the smallest seeded hashes of
-    ids.
+    """Draw up to `number` traces with steps from each dataset: those whose ids have the smallest
+    seeded hashes.
     """
 
     def place(record: Record) -> bytes:
@@ -57,18 +57,20 @@ def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
 
 
 def table(traces: Sequence[dict[str, Any]]) -> bytes:
-    """CSV table with a row per step, the label empty, from the output of `shown`."""
+    """Write a CSV table with one row per step and an empty label, from the results of `shown`."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(_COLUMNS)
     for trace in traces:
         for claim, text in enumerate(trace["steps"], start=1):
             writer.writerow((trace["id"], claim, "", text, trace["scene"], trace["question"]))
-    return out.getvalue().encode("utf-8-sig")  # Excel takes it for another coding without the mark
+    return out.getvalue().encode("utf-8-sig")  # without the mark, Excel assumes another encoding
 
 
 def annotation_page(traces: Sequence[dict[str, Any]]) -> bytes:
-    """Page that asks for the label of each step and saves a table, from the output of `shown`."""
+    """Build a page that asks for the label of each step and saves a table, from the results of
+    `shown`.
+    """
     key = hashlib.sha256(json.dumps(traces).encode()).hexdigest()
     data = {"instruction": INSTRUCTION, "traces": traces, "key": key}
     return b"".join(page("Reasoning steps", "annotate", data))

@@ -33,8 +33,7 @@ class _Row(NamedTuple):
 
 
 class HumanLabels:
-    """A source that looks labels up in a table: CSV if its name ends in `.csv`, otherwise JSON
-    Lines.
+    """Looks up labels in a table: a CSV file if its name ends in `.csv`, otherwise JSON Lines.
 
     Raises:
         RecordError: If a row cannot be read, or labels a claim a second time.
@@ -51,7 +50,7 @@ class HumanLabels:
         self._unused = dict.fromkeys(self._rows)
 
     def __call__(self, record: dict[str, Any]) -> list[Label]:
-        """Labels of a trace's claims; None without a row.
+        """Look up the labels for a trace's claims; None for a claim without a row.
 
         Raises:
             RecordError: If a row names a claim that the trace does not have.
@@ -78,7 +77,7 @@ class HumanLabels:
     def _check_first(
         self, lines: dict[tuple[str, int | str], int], claim: tuple[str, int | str], line: int
     ) -> None:
-        """Make sure that no other line labels the same claim."""
+        """Check that no earlier line labels the same claim."""
         before = lines.setdefault(claim, line)
         if before != line:
             identity, number = claim
@@ -106,7 +105,7 @@ class HumanLabels:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """Rows of a table with their line numbers."""
+    """Yield the rows of a table with their line numbers."""
     try:
         lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a mark at the start
     except UnicodeDecodeError as error:

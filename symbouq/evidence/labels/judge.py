@@ -1,8 +1,8 @@
 """Language models as judges of reasoning steps (appendix Reasoning Verification).
 
-The judge sees scene, question and numbered steps, never an answer; the conclusion is not judged. It
-writes a short analysis before its labels, because labels alone tend to accept unsupported steps.
-The analysis is kept, but no score reads it.
+The judge sees the scene, the question and numbered steps, but no answer. The conclusion is not
+judged. It writes a short analysis before its labels, because otherwise it tends to accept
+unsupported steps. The analysis is kept, but no score uses it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symbouq.io.hashes import file_hash
 from symbouq.records.generated import Record
 
 ANALYSIS_LENGTH = 800
-"""Most characters of the analysis."""
+"""Maximum number of characters in the analysis."""
 
 INSTRUCTION = (
     "Check the reasoning steps below. The scene and the question are to be trusted. A step is "
@@ -31,22 +31,22 @@ INSTRUCTION = (
     "before it. A step that is wrong, is not supported by them or contradicts them is 0, a "
     "correct step is 1. Judge each step on its own and do not use any final answer."
 )
-"""The instruction that every judge is given."""
+"""The instruction for every judge."""
 
 SHAPE = (
     "Return an object with this shape: "
     '{"analysis":"<one short check per step>", "reasoning_verified":[0|1,...]}. '
     f"The analysis has at most {ANALYSIS_LENGTH} characters."
 )
-"""The instruction that says what to write."""
+"""The instruction about the format of the reply."""
 
 
 def judge_message(record: Record) -> str:
-    """User message that asks for the labels of a trace's steps; reads scene, question and reasoning
-    only.
+    """Write the user message that asks for the labels of a trace's steps. It uses only the scene,
+    the question and the reasoning.
 
     Raises:
-        RecordError: If the scene is not given in text.
+        RecordError: If the scene is not given as text.
     """
     scene = record.get("scene")
     if not scene:
@@ -67,7 +67,7 @@ def judge_message(record: Record) -> str:
 
 
 def judge_schema(steps: int) -> dict[str, Any]:
-    """JSON Schema of a judge's reply about some number of steps."""
+    """JSON Schema of a judge's reply about the given number of steps."""
     return {
         "type": "object",
         "properties": {
@@ -85,7 +85,7 @@ def judge_schema(steps: int) -> dict[str, Any]:
 
 
 class Judge:
-    """Labels steps with a language model. Its name as a source is `judge:` and the model's."""
+    """Labels steps with a language model. As a source, it is called `judge:` plus the model's name."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -93,8 +93,8 @@ class Judge:
         self.name = f"judge:{engine.model_name}"
 
     def settings(self, traces: str) -> dict[str, Any]:
-        """Settings that determine the labels, as recorded in each; `traces` is the SHA-256 of the
-        file.
+        """Settings that determine the labels, as stored in each record. `traces` is the SHA-256 of
+        the traces file.
         """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
@@ -104,10 +104,10 @@ class Judge:
         }
 
     def labels(self, records: Sequence[Record]) -> Iterator[Labels | RecordError]:
-        """Labels of traces with claims, in order; None for the conclusion.
+        """Yield the labels for traces with claims, in order. The conclusion's label is None.
 
-        If a reply is malformed or cut off, all labels of the trace are None, and the record's
-        `judge` says why.
+        If a reply is malformed or cut off, all labels for the trace are None, and `judge` in the
+        record says why.
         """
         requests = [self._request(record) for record in records]
         asked = [request for request in requests if isinstance(request, Request)]
@@ -123,13 +123,13 @@ class Judge:
             )
 
     def _request(self, record: Record) -> Request | RecordError | None:
-        """Request for a trace's labels, or its error; None without steps."""
+        """Request for a trace's labels, or its error. None if it has no steps."""
         steps = len(record["reasoning"])
         if not steps:
             return None
         longest = json.dumps({"analysis": "x" * ANALYSIS_LENGTH, "reasoning_verified": [0] * steps})
         try:
-            # A token holds at least one character, and one more ends the text.
+            # A token holds at least one character, and one more token ends the text.
             schema = judge_schema(steps)
             return Request(judge_message(record), len(longest) + 1, schema, scored=False)
         except RecordError as error:
@@ -137,7 +137,7 @@ class Judge:
 
 
 def _verdict(completion: Completion | None, steps: int) -> tuple[list[Label], dict[str, Any]]:
-    """Labels in a reply, and the status for the record."""
+    """The labels in a reply, and the status to record."""
     if completion is None:
         return [], {"status": "no steps"}
     if completion.finish == "failed":
@@ -160,12 +160,12 @@ def judging(
     out: str | os.PathLike[str],
     audits: str | os.PathLike[str] | None = None,
 ) -> Iterator[Labels | RecordError]:
-    """Write the labels of every trace of a file that the output file lacks.
+    """Label every trace in a file that the output file lacks, and write the labels.
 
     The output is a `ResumableFile`. Audits supply the claims of free-form responses.
 
     Yields:
-        The labels of each trace once written, or its error.
+        The labels of each trace once they are written, or its error.
 
     Raises:
         SymboUQError: If the file cannot be used, or was begun with another judge or other traces.

@@ -1,9 +1,9 @@
-"""Labels of traces: record, file and sources.
+"""Labels for traces: records, files and sources.
 
 A source is a function from a trace to one label per claim, the conclusion last: 1 right, 0 wrong,
 None unknown. It receives claims as `reasoning` and `conclusion`
-(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source, because labels
-measure its verdicts.
+(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source, because labels serve
+to measure its verdicts.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from symbouq.evidence.signals.traces import ById, read_records, with_claims
 from symbouq.records.generated import Record
 
 Label = int | None
-"""1 right, 0 wrong, None not labelled."""
+"""1: right; 0: wrong; None: not labelled."""
 
 Source = Callable[[dict[str, Any]], Sequence[Label]]
-"""Gives the labels of a trace; raises `RecordError` where it cannot."""
+"""Function that returns a trace's labels, or raises `RecordError` if it cannot."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of one trace by one source, one per claim, the conclusion last; `extra` has further
-    fields of the record.
+    """One source's labels for a trace: one per claim, the conclusion last. `extra` holds further
+    fields for the record.
     """
 
     id: str
@@ -37,12 +37,12 @@ class Labels:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """The written record."""
+        """The record to write."""
         shared = {"id": self.id, "source": self.source, "labels": list(self.labels)}
         return {**shared, "dataset": self.dataset, **self.extra}
 
     def check_claims(self, other: Labels) -> None:
-        """Make sure that another source labels as many claims.
+        """Check that another source labels equally many claims.
 
         Raises:
             SymboUQError: If it does not.
@@ -57,7 +57,7 @@ class Labels:
 def read_claims(
     traces: str | os.PathLike[str], audits: str | os.PathLike[str] | None = None
 ) -> Iterator[dict[str, Any] | RecordError]:
-    """Traces of a file with their claims, or the errors of those without.
+    """Read the traces in a file with their claims; a trace without claims gives an error.
 
     Audits supply the claims of free-form responses.
     """
@@ -74,7 +74,7 @@ def read_claims(
 
 
 def labelled(record: Record, name: str, source: Source) -> Labels:
-    """Labels of a trace with claims, by a named source.
+    """Label a trace with claims; `name` is the name of the source.
 
     Raises:
         RecordError: If the source cannot label the trace.
@@ -94,8 +94,8 @@ def label_traces(
     name: str,
     source: Source,
 ) -> Iterator[Labels | RecordError]:
-    """Labels of every trace of a file by a named source, or the trace's error; audits as in
-    `read_claims`.
+    """Label every trace in a file with the source called `name`, or yield the trace's error. Audits
+    are used as in `read_claims`.
     """
     for record in read_claims(traces, audits):
         try:
@@ -103,12 +103,12 @@ def label_traces(
         except RecordError as error:
             yield error
         except Exception as error:
-            # A fault of ours must not cost the other records; it is reported like any other.
+            # A bug of our own must not cost the other records. It is reported like any other error.
             yield RecordError(internal(error), os.fspath(traces))
 
 
 def read_labels(path: str | os.PathLike[str]) -> dict[str, Labels]:
-    """Labels of a file by id, in order.
+    """Read a file's labels by id, in order.
 
     Raises:
         RecordError: If a line is not a label record, or an id occurs twice.
@@ -135,12 +135,12 @@ def _is_label(value: Any) -> bool:
 
 
 def merge(sources: Sequence[Mapping[str, Labels]]) -> list[Labels]:
-    """Labels of every trace in some sources; for each claim, the first source with a label wins.
+    """Merge sources. Each claim gets the label from the first source that has one.
 
-    The record's `source` lists the sources used, and `sources` has the one of each claim.
+    In the records, `source` lists the sources used, and `sources` names the one behind each label.
 
     Raises:
-        SymboUQError: If two sources give a trace different numbers of claims.
+        SymboUQError: If two sources disagree on a trace's number of claims.
     """
     ids = dict.fromkeys(identity for source in sources for identity in source)
     return [_merged([source[i] for source in sources if i in source]) for i in ids]

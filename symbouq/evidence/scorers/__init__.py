@@ -1,1 +1,1 @@
-"""Scores of how reliable a trace's answer is: the reliability evidence bank and its baselines."""
+"""Scores for how reliable a trace's answer is: the reliability evidence bank and its baselines."""

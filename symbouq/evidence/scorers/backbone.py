@@ -1,4 +1,4 @@
-"""The generating model, asked for the probabilities of continuations (P(True))."""
+"""Asks the generating model how probable given continuations are (P(True))."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from symbouq.evidence.devices import in_batches
 Tokens = tuple[int, ...]
 
 TOKENS = 8192
-"""Tokens that are read at once, padding included, while memory suffices."""
+"""Number of tokens read at once, including padding, while memory suffices."""
 
 
 class TransformersBackbone:
-    """A causal language model of transformers, on its device.
+    """A causal language model loaded with transformers.
 
-    `render` applies the chat template to a user message. Up to `tokens` tokens, padding included,
-    are read at once; peak memory grows with it.
+    `render` applies the chat template to a user message. Up to `tokens` tokens, including padding,
+    are read at once; peak memory grows with this number.
     """
 
     def __init__(
@@ -39,7 +39,8 @@ class TransformersBackbone:
     def load(
         cls, model: str, device: str = "cpu", chat_template: str | None = None
     ) -> TransformersBackbone:
-        """Model of a folder or hub id, with its own chat template or one from a Jinja file.
+        """Load a model from a folder or hub id, with its own chat template or one from a Jinja
+        file.
 
         Raises:
             SymboUQError: If a package is missing, or the model cannot be loaded.
@@ -55,14 +56,16 @@ class TransformersBackbone:
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]
     ) -> list[list[float]]:
-        """Log-probability of each text after the opening of the reply, for each user message.
+        """Log-probability of each text as the continuation of `opening` in the reply, for each user
+        message.
 
         Raises:
             SymboUQError: If the tokenizer cannot tell the texts apart.
         """
         asked = [self._asked(self._render(message) + opening, texts) for message in messages]
         ends = [(ids, begin) for variants, begin in asked for ids in variants]
-        # The last token is asked for and need not be read: texts of one token share what is.
+        # The last token need not be read, only its probability. So one-token texts share all that
+        # is read.
         read = self._read({ids[:-1] for ids, _ in ends}, max(len(ids) - n for ids, n in ends))
 
         def value(ids: Tokens, begin: int) -> float:
@@ -74,8 +77,8 @@ class TransformersBackbone:
         return [[value(ids, begin) for ids in variants] for variants, begin in asked]
 
     def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
-        """Tokens of a beginning with each text, and the length of their common condition: tokens
-        may join across the border, so the condition is what all share.
+        """Tokens of the beginning followed by each text, and the length of their common prefix.
+        Tokens may span the border to the text, so the condition is whatever all of them share.
         """
         variants = [self._ids(begun + text) for text in texts]
         if len({*variants}) < len(texts):
@@ -83,9 +86,9 @@ class TransformersBackbone:
         return variants, _common([self._ids(begun), *variants])
 
     def _read(self, rows: Collection[Tokens], kept: int) -> dict[Tokens, Any]:
-        """Log-probabilities after the last places of each row, `[kept, vocabulary]`.
+        """Log-probabilities at the last `kept` places of each row, `[kept, vocabulary]`.
 
-        Rows of similar length are read together, fewer if memory does not suffice.
+        Rows of similar length are read together, fewer at a time if memory does not suffice.
         """
         read: dict[Tokens, Any] = {}
         self._tokens = in_batches(
@@ -100,7 +103,7 @@ class TransformersBackbone:
     def _forward(self, batch: Sequence[Tokens], kept: int, read: dict[Tokens, Any]) -> None:
         import torch
 
-        # Padding stands on the left, so that all rows end in one column.
+        # Pad on the left, so that all rows end in one column.
         device, longest = self._model.device, len(batch[0])
         pads = [longest - len(row) for row in batch]
         ids = [[0] * pad + [*row] for pad, row in zip(pads, batch, strict=True)]

@@ -1,4 +1,4 @@
-"""The base class of scorers, and the labels that they learn from.
+"""The base class of scorers, and the labels from which they learn.
 
 A scorer gives each claim of a trace a value; the last claim is the conclusion. Its `orientation`
 says whether larger values mean `uncertainty` or `correctness`. Values have no common scale;
@@ -24,21 +24,20 @@ Orientation = Literal["uncertainty", "correctness"]
 """Whether larger values speak against a claim or for it."""
 
 Family = Literal["reference", "decoding", "sampling", "neural", "symbolic"]
-"""The paper's groups of methods (appendix Baselines), and Random apart."""
+"""The paper's groups of methods (appendix Baselines), plus one for Random."""
 
 Label = int | None
-"""1 right, 0 wrong, None not labelled."""
+"""1: right; 0: wrong; None: not labelled."""
 
 
 @dataclass(frozen=True)
 class Labelled:
-    """An example with one label per claim; the last is that of the delivered answer and of the
-    trace.
+    """An example with its labels.
 
     Attributes:
         example: The example.
         labels: One label per claim. The last is the conclusion's: whether the delivered answer is
-            right, which is the label of the trace.
+            right. It also serves as the label of the trace.
     """
 
     example: Example
@@ -65,12 +64,12 @@ class Scorer:
     Attributes:
         name: Name in the paper.
         family: Group of methods.
-        needs: Inputs from an example.
+        needs: Inputs that it needs from an example.
         orientation: Meaning of larger values.
         trained: Whether it learns from source data.
-        seeded: Whether it is random, so that it is fitted once per seed.
-        banked: Whether it belongs to the reliability evidence bank (appendix Transfer) or is a
-            baseline.
+        seeded: Whether it involves randomness and is therefore fitted once per seed.
+        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); otherwise
+            it is a baseline.
         options: Resources that an experiment configures, under keys of the same names.
     """
 
@@ -85,7 +84,7 @@ class Scorer:
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer before fitting; default settings if None.
+        """Create a scorer before fitting. If `settings` is None, the defaults apply.
 
         Raises:
             SymboUQError: If a package is missing.
@@ -101,16 +100,16 @@ class Scorer:
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What an example with all needs still lacks for a value, in words; empty if nothing. Such
-        a trace gets no score.
+        """What an example that meets all needs still lacks to get a value, in words; empty if
+        nothing. Such a trace gets no score.
         """
         return ""
 
     def check(self, examples: Sequence[Example]) -> None:
-        """Make sure that examples have values.
+        """Check that all examples can be scored.
 
         Raises:
-            SymboUQError: Names the first that has none, and what it lacks.
+            SymboUQError: Names the first that cannot, and what it lacks.
         """
         require(examples, self.needs, self.name)
         for example in examples:
@@ -118,7 +117,7 @@ class Scorer:
                 raise SymboUQError(f"trace {example.id}: {self.name} needs {fault}")
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """One array per trace, with one value per claim.
+        """Return one array per trace, with one value per claim.
 
         Raises:
             SymboUQError: If an example lacks an input, or nothing was fitted.
@@ -130,7 +129,7 @@ class Scorer:
         ]
 
     def values(self, example: Example) -> Values | float:
-        """Values of a trace with claims: one per claim, or one for all.
+        """Return one value per claim of a trace, or a single value for all claims.
 
         Raises:
             SymboUQError: If an input has unusable values.
@@ -138,15 +137,16 @@ class Scorer:
         raise NotImplementedError
 
     def token_values(self, example: Example) -> Values | None:
-        """One value per token, in the scorer's orientation; None if it has none.
+        """Return one value per token, in the scorer's orientation; None if the scorer has no such
+        values.
 
         Raises:
-            SymboUQError: If what is read has values that cannot be used.
+            SymboUQError: If an input has unusable values.
         """
         return None
 
     def save(self, folder: Path) -> None:
-        """Save what was learned to a folder; training-free scores save nothing."""
+        """Save what was learned in a folder. Training-free scores save nothing."""
 
     @classmethod
     def load(cls, folder: Path, seed: int, resources: Resources) -> Self:

@@ -1,4 +1,4 @@
-"""Traces as padded tensors, which networks read."""
+"""Traces as padded tensors for networks."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Batch:
     """B traces of at most T tokens and K claims, padded.
 
     Attributes:
-        tokens: Token features, float32 `[B, T, D]`; D is 0 if none are read.
-        present: Existing tokens, bool `[B, T]`.
+        tokens: Token features, float32 `[B, T, D]`; D is 0 if tokens are not read.
+        present: Which tokens exist, bool `[B, T]`.
         spans: Tokens of each claim, bool `[B, K, T]`; all tokens of the trace if a claim has none.
-        claims: Existing claims, bool `[B, K]`, first in each row.
+        claims: Which claims exist, bool `[B, K]`; they come first in each row.
         claim_features: Auditor's features, float32 `[B, K, 23 C]` for C contexts; zeros if not
             read.
         trace_features: Likewise, float32 `[B, 16 C]`.
@@ -39,11 +39,11 @@ class Batch:
     trace_features: Tensor
 
     def to(self, device: str | torch.device) -> Batch:
-        """Batch on a device."""
+        """Move the batch to a device."""
         return Batch(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     def __getitem__(self, traces: slice) -> Batch:
-        """Some of the traces, with the same padding."""
+        """Select the given traces, with the same padding."""
         return Batch(*(getattr(self, field.name)[traces] for field in fields(self)))
 
 
@@ -61,13 +61,12 @@ def token_width(example: Example) -> int:
 
 
 def context_count(example: Example) -> int:
-    """Number of contexts of an audit's features."""
+    """Number of contexts covered by an audit's features."""
     return len(example.audit["features"]["trace"]) // len(TRACE_FEATURES) if example.audit else 1
 
 
 class TokenStore:
-    """Token features of traces with signals, kept on a device in their stored precision (mostly
-    half).
+    """Token features of traces, kept on a device in their stored precision (mostly half).
 
     Training steps then neither copy nor convert them.
     """
@@ -91,7 +90,7 @@ class TokenStore:
 
     @staticmethod
     def fits(examples: Sequence[Example], device: str) -> bool:
-        """Whether a GPU has room for twice the features."""
+        """Whether a GPU has room for the features twice over."""
         import torch
 
         if not device.startswith("cuda"):
@@ -101,7 +100,9 @@ class TokenStore:
         return bool(2 * taken < torch.cuda.mem_get_info(device)[0])
 
     def padded(self, numbers: Sequence[int], present: Tensor) -> Tensor:
-        """Features of some traces, float32 `[B, T, D]`, for present tokens `[B, T]`."""
+        """Features of the given traces, float32 `[B, T, D]`; `present` `[B, T]` says which tokens
+        exist.
+        """
         import torch
 
         device = self._parts[0].device
@@ -119,13 +120,14 @@ def collate(
     store: TokenStore | None = None,
     numbers: Sequence[int] = (),
 ) -> Batch:
-    """Traces, each with a claim, as one padded batch, with signals and audits as requested.
+    """Collate traces, each with at least one claim, into a padded batch; read tokens and audits as
+    asked.
 
-    Token features come from the store, in which the traces have the given numbers, or from the
-    examples.
+    Token features come from the examples, or from `store`, where `numbers` gives each trace's
+    number.
 
     Raises:
-        SymboUQError: If an audit has the features of another version.
+        SymboUQError: If an audit has features of another version.
     """
     import torch
 

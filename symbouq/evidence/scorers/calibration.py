@@ -2,8 +2,8 @@
 Calibration).
 
 Three steps are fitted on validation: min-max statistics turn uncertainties into correctness scores,
-a reduction gives one score per trace, and a Platt map with positive slope makes it a probability.
-Only the reduction can change the order of traces.
+a reduction gives one score per trace, and a Platt map with a positive slope turns this score into a
+probability. Only the reduction can change the order of traces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from symbouq.evidence.scorers.stored import Stored
 from symbouq.metrics import Values
 
 SLOPES = (1e-3, 1e3)
-"""Bounds of every slope that is fitted: a map stays increasing where a score ranks backwards."""
+"""Bounds on every fitted slope. A map stays increasing even if a score ranks backwards."""
 
 
 def sigmoid(logits: Values) -> Values:
@@ -38,11 +38,11 @@ def sigmoid(logits: Values) -> Values:
 
 
 def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) -> Values:
-    """Parameters of logits `basis @ parameters` with the least cross-entropy.
+    """Parameters for which the logits `basis @ parameters` have the least cross-entropy.
 
-    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so a separating
-    score has a finite map. `basis` is `[n, parameters]`; the first `slopes` parameters stay within
-    `SLOPES`.
+    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so even a score
+    that separates the classes has a finite map. `basis` is `[n, parameters]`; the first `slopes`
+    parameters stay within `SLOPES`.
     """
     from scipy.optimize import minimize
 
@@ -63,14 +63,14 @@ def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) ->
 
 @dataclass(frozen=True)
 class MinMax:
-    """Affine map from the largest validation uncertainty to 0 and the least to 1.
+    """Affine map that takes the largest uncertainty on validation to 0 and the smallest to 1.
 
-    Other values may fall outside [0, 1], because clipping would tie traces. If all validation
-    values are equal, it only negates.
+    Other values may fall outside [0, 1]: they are not clipped, because that would tie traces. If
+    all validation values are equal, it only negates.
 
     Attributes:
-        low: Least claim uncertainty of validation.
-        high: Largest one.
+        low: Smallest uncertainty of a claim on validation.
+        high: Largest uncertainty.
     """
 
     low: float
@@ -78,7 +78,7 @@ class MinMax:
 
     @classmethod
     def fit(cls, claims: Sequence[Values]) -> MinMax:
-        """Statistics over all claims of all traces.
+        """Compute the statistics over all claims of all traces.
 
         Raises:
             SymboUQError: If there is no value, or one is not finite.
@@ -89,7 +89,7 @@ class MinMax:
         return cls(float(values.min()), float(values.max()))
 
     def __call__(self, values: Values) -> Values:
-        """Correctness scores."""
+        """Map uncertainties to correctness scores."""
         width = self.high - self.low
         return (self.high - values) / width if width > 0 else self.low - values
 
@@ -111,15 +111,15 @@ class Platt:
 
     @classmethod
     def fit(cls, scores: Any, labels: Any) -> Platt:
-        """Map with the least cross-entropy and a positive slope, from finite scores and labels 0
-        and 1.
+        """Fit the map with the least cross-entropy and a positive slope to finite scores and labels
+        0 and 1.
 
         The slope of the standardised score stays within `SLOPES`. If the best slope is positive,
         scikit-learn's `CalibratedClassifierCV(method="sigmoid")` gives the same map; otherwise
-        scikit-learn's decreases, and this one is nearly constant.
+        scikit-learn's map decreases, and this one is nearly constant.
 
         Raises:
-            SymboUQError: If labels have one class, or a score is not finite.
+            SymboUQError: If the labels have only one class, or a score is not finite.
         """
         x, right = np.asarray(scores, np.float64), np.asarray(labels).astype(bool)
         if not np.isfinite(x).all():
@@ -135,21 +135,21 @@ class Platt:
         return cls(slope, intercept - slope * centre)
 
     def __call__(self, scores: Values) -> Values:
-        """Probabilities of scores."""
+        """Map scores to probabilities."""
         return sigmoid(self.slope * scores + self.intercept)
 
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """Choices of a validation split for one scorer.
+    """Choices made on a validation split for one scorer.
 
     Attributes:
-        minmax: Map of uncertainties; None for correctness scores.
-        reduction: How claims are reduced to the trace.
-        platt: From the trace's score to a probability.
-        auroc: AUROC on the split, of the score that the Platt map reads.
-        traces: Number of traces fitted on.
-        turned: Whether the Platt map reads the negative of a score that ranked backwards.
+        minmax: Map for uncertainties; None for correctness scores.
+        reduction: How the claims' values are reduced to one for the trace.
+        platt: Map from the trace's score to a probability.
+        auroc: AUROC, on the split, of the score given to the Platt map.
+        traces: Number of traces used for fitting.
+        turned: Whether a score that ranked backwards is negated before the Platt map.
     """
 
     noun = "a calibrator"
@@ -170,13 +170,13 @@ class Calibrator(Stored):
         upright: bool = False,
         orient: bool = False,
     ) -> Calibrator:
-        """Fit all three steps on each trace's values and label.
+        """Fit all three steps to the values and label of each trace.
 
-        With `orient`, a score that ranks backwards is negated before its Platt map, which otherwise
-        makes it nearly constant. `upright` is that of `best_reduction`.
+        With `orient`, a score that ranks backwards is negated before the Platt map, which would
+        otherwise be nearly constant. `upright` is as in `best_reduction`.
 
         Raises:
-            SymboUQError: If the split is empty, of one class, or has unusable values.
+            SymboUQError: If the split is empty, has only one class, or has unusable values.
         """
         if not claims:
             raise SymboUQError("calibration needs validation traces, found none")
@@ -191,11 +191,11 @@ class Calibrator(Stored):
 
     @property
     def orientation(self) -> Orientation:
-        """Meaning of the scorer's larger values."""
+        """Whether larger values of the scorer mean uncertainty or correctness."""
         return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:
-        """Probability that each trace's answer is right, from its values.
+        """Probability that each trace's answer is right, given its claims' values.
 
         Raises:
             SymboUQError: If a trace has no claims.

@@ -1,4 +1,4 @@
-"""Requirements of scorers, checked on labelled traces: for authors of scorers."""
+"""Checks, for authors of scorers, that a scorer meets all requirements on labelled traces."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from symbouq.evidence.signals.example import Example
 from symbouq.metrics import Values
 
 _TOLERANCE = 1e-6
-"""How far values may differ that floating-point sums of other batches give."""
+"""Allowed difference between values, because floating-point sums vary with the batch."""
 
 _LACKING = {"tokens": "signals", "hidden": "signals", "lookback": "signals", "audit": "audit"}
-"""The field of an example that has a need."""
+"""The field of an example that supplies each need."""
 
 
 def check_scorer(
@@ -31,15 +31,16 @@ def check_scorer(
     settings: Settings | None = None,
     resources: Resources | None = None,
 ) -> None:
-    """Make sure that bank, experiments and composer can use a scorer.
+    """Check that the bank, the experiments and the composer can use a scorer.
 
-    It declares name, family and orientation. It gives each trace one finite number per claim: the
-    same alone or among others, in any order, and with an equal seed. It says what a trace lacks,
-    survives saving and loading, and does not score before it has learned. The traces, at least
-    four, need its inputs, and right and wrong labels.
+    It must declare its name, family and orientation. It must give each trace one finite number per
+    claim: the same whether the trace is scored alone or with others, in any order, and again with
+    the same seed. It must say what a trace lacks, survive saving and loading, and refuse to score
+    before it is fitted. At least four traces with its inputs are needed, labelled both right and
+    wrong.
 
     Raises:
-        AssertionError: Names the requirement that it fails.
+        AssertionError: Names the requirement that is not met.
         SymboUQError: If the traces do not suffice.
     """
     if len(traces) < 4 or {trace.correct for trace in traces} < {0, 1}:
@@ -94,7 +95,7 @@ def _check_refusals(
     settings: Settings | None,
     resources: Resources,
 ) -> None:
-    """Make sure that it neither scores before learning nor learns from one class."""
+    """Check that the scorer refuses to score before fitting, and to learn from only one class."""
     scorer = kind.make(1, settings, resources)
     _check_raises(
         lambda: scorer.score([traces[0].example]), f"{kind.name}: scores before it was fitted"
@@ -123,7 +124,7 @@ def _check_same(
 
 
 def _check_needs(scorer: Scorer, example: Example) -> None:
-    """Make sure that it asks for each need that an example can lack."""
+    """Check that the scorer asks for each need that an example may lack."""
     for need in sorted(scorer.needs):
         empty: dict[str, object] = {"samples": ()} if need == "samples" else {}
         if need in _LACKING:

@@ -1,7 +1,7 @@
-"""Cost of scores over cached signals (Table efficiency).
+"""The cost of computing scores from cached signals (Table efficiency).
 
-Generation, the teacher-forced pass and the audit do not count. So sampling scores omit their main
-cost, the K further answers; the backbone's pass for P(True) counts.
+Generation, the teacher-forced pass and the audit are not counted. Sampling scores thus omit their
+main cost, the K further answers, but the backbone's pass for P(True) is counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from symbouq.evidence.signals.example import Example
 from symbouq.io.output import replacing
 
 PATH = ("Constraint", "MLP")
-"""The two scores of the paper's path."""
+"""The two scores in the paper's path."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Cost:
 
     Attributes:
         method: Scorer, path, or composer.
-        parameters: Number of trained parameters; None for training-free scores.
-        training_minutes: Training time; for a path, the sum.
+        parameters: Number of trained parameters; None if there are none to train.
+        training_minutes: Training time; for a path, the sum over its scorers.
         traces_per_second: Speed on examples in memory, including calibration.
         memory_gb: Peak memory while scoring in 10^9 bytes: of the process on a CPU, of PyTorch's
             allocations on a GPU.
@@ -47,7 +47,8 @@ class Cost:
 
 
 def cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """Cost of one scorer, or of learned scorers together, whose shared features are collated once.
+    """Measure the cost of one scorer, or of several learned scorers whose shared features are
+    collated once.
 
     They are timed for at least `seconds`, after an untimed pass.
 
@@ -91,7 +92,7 @@ def _parameters(scorer: Learned) -> int:
 def _timed(
     work: Callable[[], object], count: int, seconds: float, device: str
 ) -> tuple[float, float]:
-    """Traces per second and peak memory of some work on `count` traces."""
+    """Measure traces per second and peak memory while `work` processes `count` traces."""
     reset_peak(device)
     work()
     memory = peak_memory(device)
@@ -103,13 +104,15 @@ def _timed(
 
 
 def reset_peak(device: str) -> None:
-    """Measure peak memory from here on, or since the process started if the system cannot."""
+    """Measure peak memory from now on, or from the start of the process if the system cannot reset
+    it.
+    """
     if device.startswith("cuda"):
         import torch
 
         torch.cuda.reset_peak_memory_stats(device)
     else:
-        with suppress(OSError):  # 5 resets the peak that /proc/self/status tells
+        with suppress(OSError):  # writing 5 resets the peak in /proc/self/status
             Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
 
 

@@ -1,7 +1,7 @@
-"""Equivalence of answers, and support of a claim by another answer.
+"""Whether answers are equivalent, and whether another answer supports a claim.
 
-The sampling scores rely on nothing else about language. The decider is exchangeable, and its name
-stands next to the results.
+The sampling scores need no other knowledge of language. The equivalence can be exchanged, and its
+name is given with the results.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from symbouq.ontology.tables import Ontology
 
 Record = Mapping[str, Any]
-"""A trace, or a further answer to its question, with scene and question."""
+"""A trace, or a further answer to its question together with the scene and question."""
 
 
 def answer_of(record: Record) -> str:
-    """Text of the delivered answer; empty if the generation is invalid or has none."""
+    """Text of the delivered answer; empty if the generation is invalid or has no answer."""
     if _status(record) != "valid":
         return ""
     return str(record.get("conclusion") or record.get("response") or "")
@@ -51,7 +51,7 @@ def _status(record: Record) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without case, punctuation and extra spaces."""
+    """Text without case, punctuation and surplus spaces."""
     kept = "".join(c if c.isalnum() else " " for c in text.casefold())
     return " ".join(kept.split())
 
@@ -59,7 +59,7 @@ def _plain(text: str) -> str:
 # By the auditor ------------------------------------------------------------------------
 
 Named = tuple[str, str, str]
-"""A relation between two things by name."""
+"""A relation between two named things."""
 
 
 @dataclass(frozen=True)
@@ -76,19 +76,19 @@ _CLAIMS = ("reasoning", "conclusion", "response", "claims")
 
 
 class AuditorEquivalence:
-    """Bidirectional entailment by the auditor's rules, each trace under its own profile.
+    """Bidirectional entailment according to the auditor's rules, each trace under its own profile.
 
-    Two answers mean the same if each, added to the scene, entails the other; an answer that
+    Two answers mean the same if each, added to the scene, entails the other. An answer that
     contradicts the scene is compared without it, because otherwise everything would follow. If an
     answer states no relation ("yes"), both must commit to the same label of the answer space, or
-    agree without case and punctuation. An invalid generation has the empty answer.
+    agree apart from case and punctuation. An invalid generation has the empty answer.
 
     A sample supports a claim if it states or entails the claim's relations. The scene is left out,
-    because it would support whatever it entails. A claim without relations needs the same text, a
-    conclusion an answer with the same meaning.
+    because it would support whatever it entails. A claim without relations is supported by the same
+    text, and such a conclusion by an answer with the same meaning.
 
-    In the scene, two true answers mean the same, so the audit of the scene affects the result; with
-    `scene=False`, only their meaning counts.
+    Given the scene, any two true answers mean the same, so auditing within it affects the result.
+    With `scene=False`, only the answers' own meanings count.
     """
 
     needs: Needs = frozenset()
@@ -96,15 +96,15 @@ class AuditorEquivalence:
     def __init__(self, scene: bool = True) -> None:
         self._scene = scene
         self.name = "auditor, in the scene" if scene else "auditor, answers alone"
-        # One trace is compared with all of its samples, one after the other.
+        # One trace is compared with all of its samples in turn.
         self._read = lru_cache(maxsize=64)(self._reading)
 
     @cached_property
     def _auditor(self) -> TraceAuditor:
-        return TraceAuditor()  # whose rules take a while to read
+        return TraceAuditor()  # reading its rules takes a while
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers with the same meaning."""
+        """Whether two traces for one question deliver answers with the same meaning."""
         one, other = self._of(first), self._of(second)
         stated, meant = one.claims[-1][1], other.claims[-1][1]
         if stated and meant:
@@ -125,7 +125,7 @@ class AuditorEquivalence:
         return labels[0] is not None and labels[0] == labels[1]
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample supports a trace's claim."""
+        """Whether `sample` supports the given claim of `trace`."""
         own, other = self._of(sample), self._of(trace)
         text, meant = other.claims[claim]
         if meant:
@@ -135,8 +135,8 @@ class AuditorEquivalence:
         return _plain(text) in {_plain(stated) for stated, _ in own.claims}
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """1 if a sample's claims contradict a trace's claim, or if its answer differs from one
-        without relations; otherwise 0.
+        """1 if the claims in `sample` contradict the given claim, or if that claim has no relations
+        and the sample's answer differs from it; otherwise 0.
         """
         own, other = self._of(sample), self._of(trace)
         meant = other.claims[claim][1]
@@ -152,7 +152,7 @@ class AuditorEquivalence:
         return self._read(json.dumps(fields, sort_keys=True))
 
     def _reading(self, fields: str) -> _Reading:
-        record = {"id": "answer", **json.loads(fields)}  # no field is null
+        record = {"id": "answer", **json.loads(fields)}  # no field is null here
         if not record.keys() & {"conclusion", "response", "claims"}:
             record["conclusion"] = ""
         if "conclusion" in record:
@@ -178,8 +178,8 @@ def _verdict(
     stated: frozenset[Named],
     meant: frozenset[Named],
 ) -> Verdict:
-    """Verdict on relations, given others in a scene, or given those alone if they contradict the
-    scene.
+    """Verdict on the relations `meant`, given `stated` and the scene. The scene is left out if
+    `stated` contradicts it.
     """
     slots: dict[str, int] = {}
 
@@ -206,11 +206,11 @@ def _verdict(
 
 
 class NLIEquivalence:
-    """Bidirectional entailment by a sequence classifier of transformers, as in Kuhn et al. (2023):
-    each answer after its question, entailed if that class is the likeliest.
+    """Bidirectional entailment according to a transformers sequence classifier, as in Kuhn et al.
+    (2023). Each answer follows its question, and is entailed if that class is the most likely.
 
-    A sample supports a claim if its claims, joined, entail it. The classifier's folder needs a
-    class whose name begins with "entail" and, for `contradicts`, one with "contradict".
+    A sample supports a claim if the sample's claims, joined, entail it. The classifier needs a
+    class whose name begins with "entail" and, for `contradicts`, one that begins with "contradict".
 
     Raises:
         SymboUQError: If a package is missing, the model cannot be read, or it has no such class.
@@ -234,7 +234,7 @@ class NLIEquivalence:
                 f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
             )
         self._entailment = entailed[0]
-        # Of two classes, the other is often called not_entailment.
+        # If there are only two classes, the other one is often called not_entailment.
         contradicted = (n for name, n in names.items() if name.startswith("contradict"))
         self._contradiction = next(contradicted, None)
         self.name = f"nli, {Path(folder).name}"
@@ -250,12 +250,12 @@ class NLIEquivalence:
         self.logits: Callable[[str, str], list[float]] = logits
 
     def entails(self, premise: str, hypothesis: str) -> bool:
-        """Whether entailment is the likeliest class."""
+        """Whether entailment is the most likely class."""
         logits = self.logits(premise, hypothesis)
         return bool(logits[self._entailment] == max(logits))
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces of a question deliver answers with the same meaning."""
+        """Whether two traces for one question deliver answers with the same meaning."""
         one, other = answer_of(first), answer_of(second)
         if not one or not other:
             return one == other
@@ -264,13 +264,13 @@ class NLIEquivalence:
         return texts[0] == texts[1] or (self.entails(*texts) and self.entails(*texts[::-1]))
 
     def supports(self, sample: Record, trace: Record, claim: int) -> bool:
-        """Whether a sample's claims entail a trace's claim."""
+        """Whether the claims in `sample` entail the given claim of `trace`."""
         premise = " ".join(filter(None, claims_of(sample)))
         return bool(premise) and self.entails(premise, claims_of(trace)[claim])
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """Probability that a sample's claims contradict a trace's claim, against entailment
-        (Manakul et al., 2023); 0 without claims.
+        """Probability that the claims in `sample` contradict the given claim, relative to
+        entailment (Manakul et al., 2023); 0 without claims.
 
         Raises:
             SymboUQError: If the model has no contradiction class.
@@ -285,5 +285,5 @@ class NLIEquivalence:
 
 
 Equivalence = AuditorEquivalence | NLIEquivalence
-"""Decides what the sampling scores need: whether two traces of a question deliver answers with the
-same meaning, and whether a sample supports or contradicts a trace's claim (from 0)."""
+"""What the sampling scores need: it decides whether two traces for one question deliver answers
+with the same meaning, and whether a sample supports or contradicts a claim (numbered from 0)."""

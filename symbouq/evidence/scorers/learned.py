@@ -1,7 +1,7 @@
 """Network scorers: training, storage and application (appendix Training and Calibration).
 
-The epoch with the largest AUROC of the conclusion on source validation is kept, the first among
-equals. PyTorch is loaded when a network is made.
+The epoch whose conclusion logits have the largest AUROC on source validation is kept; the first
+one, if several tie. PyTorch is imported when a network is created.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from symbouq.evidence.scorers.networks import Loss, Network
 
 FORMAT = 2
-"""Version of a saved model."""
+"""Format version of a saved model."""
 WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
-"""The files of a saved model."""
+"""Files of a saved model."""
 
 PROBE: Needs = frozenset({"tokens", "hidden", "lookback"})
 """Needs of a network that reads the backbone's signals."""
@@ -49,8 +49,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Epoch:
-    """Mean loss of a pass over the training split, and the AUROC of the conclusion's logit on
-    validation after it.
+    """Mean loss of one pass over the training split, and the AUROC of the conclusion's logit on
+    validation afterwards.
     """
 
     loss: float
@@ -58,7 +58,7 @@ class Epoch:
 
 
 class Learned(Scorer):
-    """A network as a scorer; its values are logits of correctness.
+    """A scorer that is a network. Its values are logits of correctness.
 
     Attributes:
         history: One entry per epoch, once fitted.
@@ -70,7 +70,7 @@ class Learned(Scorer):
     seeded = True
 
     def __init__(self, settings: Settings | None = None) -> None:
-        from symbouq.evidence.scorers import networks  # noqa: F401  # names the extra it lacks
+        from symbouq.evidence.scorers import networks  # noqa: F401 # names the missing extra
 
         self.settings = settings or Settings()
         self.history: tuple[Epoch, ...] = ()
@@ -80,16 +80,16 @@ class Learned(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with a seed, on the device of the resources."""
+        """Create a scorer with the given seed, on the device given by the resources."""
         return cls(replace(settings or Settings(), seed=seed, device=resources.device))
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """Network before training.
+        """Build the network before training.
 
         Args:
-            tokens: Number of token features; 0 if none are read.
+            tokens: Number of token features; 0 if tokens are not read.
             hidden: W, a multiple of the number of heads.
-            contexts: C, the number of contexts of the auditor's features.
+            contexts: C, the number of contexts in the auditor's features.
         """
         raise NotImplementedError
 
@@ -98,8 +98,8 @@ class Learned(Scorer):
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
         """Train the network and keep the best epoch.
 
-        Unreadable traces are left out, and so are training traces without any label and validation
-        traces without one of the conclusion.
+        Unreadable traces are left out. So are training traces without any label and validation
+        traces whose conclusion has no label.
 
         Raises:
             SymboUQError: If a split is empty or lacks a class, an example lacks an input, or memory
@@ -182,11 +182,11 @@ class Learned(Scorer):
     # Scoring -------------------------------------------------------------------------
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """Logits of each trace's claims.
+        """Compute the logits of each trace's claims.
 
         Raises:
-            SymboUQError: If an example lacks an input or has other feature widths than the training
-                data, nothing was fitted, or memory runs out.
+            SymboUQError: If an example lacks an input or its feature widths differ from the
+                training data, nothing was fitted, or memory runs out.
         """
         (scores,) = score_together([self], examples)
         return scores
@@ -220,7 +220,9 @@ class Learned(Scorer):
         return collate(examples, "tokens" in self.needs, "audit" in self.needs, store, numbers)
 
     def _widths(self, example: Example) -> tuple[int, int]:
-        """Number of token features and of audit contexts that are read of an example."""
+        """Number of token features and number of audit contexts that the scorer reads from an
+        example.
+        """
         tokens = token_width(example) if "tokens" in self.needs else 0
         return tokens, context_count(example) if "audit" in self.needs else 1
 
@@ -267,7 +269,7 @@ class Learned(Scorer):
 
     @classmethod
     def load(cls, folder: Path, seed: int = 0, resources: Resources | None = None) -> Self:
-        """Load a saved model, with its own seed.
+        """Load a saved model. Its seed is the one it was saved with.
 
         Raises:
             SymboUQError: If there is none, or it cannot be read.
@@ -296,10 +298,10 @@ class Learned(Scorer):
 
 
 def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> list[list[Values]]:
-    """Scores by scorers that share token features, which are collated once.
+    """Score traces with several scorers that share token features, collating these only once.
 
     Raises:
-        SymboUQError: As `Learned.score`.
+        SymboUQError: As in `Learned.score`.
     """
     networks = [(scorer, scorer._fitted()) for scorer in scorers]
     for scorer in scorers:
@@ -310,7 +312,7 @@ def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> l
 def _scored(
     networks: Sequence[tuple[Learned, Network]], examples: Sequence[Example]
 ) -> list[list[Values]]:
-    """Scores of networks with the same token features."""
+    """Scores from networks that share token features."""
     needs = frozenset().union(*(scorer.needs for scorer, _ in networks))
     scores = [[np.empty(0)] * len(examples) for _ in networks]
     for chosen in _of_like_length(examples, min(s.settings.batch for s, _ in networks)):
@@ -338,6 +340,8 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _of_like_length(examples: Sequence[Example], size: int) -> Iterator[Sequence[int]]:
-    """Numbers of traces with claims, in batches of similar length to limit padding."""
+    """Group traces with claims into batches of similar length, to limit padding; yield their
+    numbers.
+    """
     there = (n for n, example in enumerate(examples) if example.claims)
     return _chunks(sorted(there, key=lambda n: token_count(examples[n])), size)

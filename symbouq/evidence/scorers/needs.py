@@ -1,4 +1,4 @@
-"""Inputs of scorers by name, and whether an example has them."""
+"""Scorers' inputs by name, and checks that an example has them."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.signals.example import Example
 
 Need = Literal["tokens", "hidden", "lookback", "audit", "samples", "backbone", "nli"]
-"""An input of a scorer: probabilities of the generated tokens, hidden states, lookback ratios,
-audit records, further answers, the generating model itself, an entailment model."""
+"""An input for a scorer: probabilities of the generated tokens, hidden states, lookback ratios,
+audit records, further answers, the generating model itself, or an entailment model."""
 
 Needs = frozenset[Need]
 
 
 def readable(example: Example) -> bool:
-    """Whether there is anything to score: a claim and, with signals, a token. Failed generations
-    have neither.
+    """Whether there is anything to score: at least one claim and, with signals, at least one token.
+    Failed generations have neither.
     """
     return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
 
 
 def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
-    """Make sure that examples with claims have a scorer's inputs.
+    """Check that all examples with claims have the inputs for the scorer called `name`.
 
     Raises:
-        SymboUQError: Names the first example that lacks one, and what.
+        SymboUQError: Names the first example that lacks an input, and the input.
     """
     for example in examples:
         fault = lacking(example, needs)
@@ -36,7 +36,7 @@ def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
 
 
 def lacking(example: Example, needs: Needs) -> str | None:
-    """First need that an example does not meet, in words; None if it meets all."""
+    """The first need that an example does not meet, in words; None if it meets all."""
     if not example.claims:
         return None
     faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))

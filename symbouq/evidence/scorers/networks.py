@@ -1,13 +1,12 @@
 """Building blocks of the learned scorers' networks (appendix Neural and Symbolic Baselines).
 
-A network gives every claim of a `Batch` a logit of correctness. Inputs are standardised by training
-statistics, which are part of the network. The hidden width W is 256 in the paper, which gives no
-depths; ours match the parameter counts of Table efficiency: Transformers with two layers, 4 heads
-and feed-forward width 8 W, and an LSTM with two layers.
+A network gives every claim of a `Batch` a logit of correctness. Inputs are standardised with
+training statistics, which are part of the network. The paper's hidden width W is 256. It gives no
+depths, so ours are chosen to match the parameter counts in Table efficiency: Transformers with two
+layers, 4 heads and feed-forward width 8 W, and an LSTM with two layers.
 """
 
-# PyTorch types what a module returns as Any.
-# mypy: disable-error-code="no-any-return"
+# PyTorch declares the return type of modules as Any. mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ DROPOUT = 0.1
 class Standardise(nn.Module):
     """Subtracts the mean of each feature and divides by its standard deviation.
 
-    `rows` takes the rows `[N, width]` of a batch.
+    `rows` extracts the rows `[N, width]` from a batch.
     """
 
     mean: Tensor
@@ -48,7 +47,7 @@ class Standardise(nn.Module):
         self.register_buffer("deviation", torch.ones(width))
 
     def fit(self, batches: Iterable[Batch]) -> None:
-        """Take the statistics of some batches; a constant feature is only centred."""
+        """Compute the statistics over the given batches. A constant feature is only centred."""
         count = 0
         total, squares = (torch.zeros_like(self.mean, dtype=torch.float64) for _ in range(2))
         for batch in batches:
@@ -58,35 +57,37 @@ class Standardise(nn.Module):
             squares += (rows * rows).sum(0)
         mean = total / count
         deviation = (squares / count - mean * mean).clamp(min=0).sqrt()
-        # Rounding leaves a constant feature a tiny deviation, never to be divided by.
+        # Rounding gives a constant feature a tiny deviation; never divide by it.
         constant = deviation <= 1e-6 * (1 + mean.abs())
         self.mean.copy_(mean)
         self.deviation.copy_(torch.where(constant, torch.ones_like(deviation), deviation))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Standardised features."""
+        """Standardise the features."""
         return (features - self.mean) / self.deviation
 
 
 def token_rows(batch: Batch) -> Tensor:
-    """Tokens of a batch without padding, `[N, D]`."""
+    """Tokens of a batch, `[N, D]`, without padding."""
     return batch.tokens[batch.present]
 
 
 def beside(claims: Tensor, trace: Tensor) -> Tensor:
-    """Vectors of claims `[B, K, D]`, each with that of its trace `[B, E]`: `[B, K, D + E]`."""
+    """Join each claim's vector `[B, K, D]` with its trace's `[B, E]`; the result is `[B, K, D +
+    E]`.
+    """
     return torch.cat((claims, trace.unsqueeze(1).expand(-1, claims.shape[1], -1)), -1)
 
 
 def head(width: int, hidden: int) -> nn.Sequential:
-    """A perceptron with one hidden layer that ends in a logit."""
+    """Build a perceptron with one hidden layer that outputs a logit."""
     return nn.Sequential(
         nn.Linear(width, hidden), nn.GELU(), nn.Dropout(DROPOUT), nn.Linear(hidden, 1)
     )
 
 
 def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequential:
-    """Encoder of auditor features."""
+    """Build an encoder for the auditor's features."""
     return nn.Sequential(
         Standardise(width, rows),
         nn.Linear(width, hidden),
@@ -98,13 +99,13 @@ def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequ
 
 
 def mean(values: Tensor, chosen: Tensor) -> Tensor:
-    """Means over chosen tokens: values `[B, T, D]`, chosen `[B, K, T]` to `[B, K, D]`."""
+    """Average `values` `[B, T, D]` over the tokens `chosen` `[B, K, T]`; the result is `[B, K, D]`."""
     weights = chosen.to(values.dtype)
     return weights @ values / weights.sum(-1, keepdim=True).clamp(min=1)
 
 
 def _positions(length: int, width: int, like: Tensor) -> Tensor:
-    """Sinusoidal position codes `[length, width]`, for any length."""
+    """Sinusoidal position codes `[length, width]`; any length is possible."""
     half = (width + 1) // 2
     rates = torch.exp(-math.log(10_000) / half * torch.arange(half, device=like.device))
     angles = torch.arange(length, device=like.device)[:, None] * rates
@@ -112,7 +113,7 @@ def _positions(length: int, width: int, like: Tensor) -> Tensor:
 
 
 class Layer(nn.Module):
-    """Transformer layer with normalisation before each part."""
+    """Transformer layer with normalisation before attention and before the feed-forward part."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -130,7 +131,9 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, tokens: Tensor, present: Tensor, first: bool = False) -> Tensor:
-        """New tokens `[N, T, W]`, or only the `first`; `present` `[N, T]` may be attended to."""
+        """Compute new tokens `[N, T, W]`, or only the first if `first`. `present` `[N, T]` says
+        which tokens may be attended to.
+        """
 
         def heads(x: Tensor) -> Tensor:
             return x.view(*x.shape[:2], HEADS, -1).transpose(1, 2)
@@ -147,7 +150,7 @@ class Layer(nn.Module):
 
 
 class TraceTransformer(nn.Module):
-    """Tokens in the context of their trace."""
+    """Represents tokens in the context of their trace."""
 
     def __init__(self, tokens: int, hidden: int) -> None:
         super().__init__()
@@ -157,12 +160,12 @@ class TraceTransformer(nn.Module):
         self.normal = nn.LayerNorm(hidden)
 
     def embedded(self, tokens: Tensor) -> Tensor:
-        """Tokens with positions, before the layers: `[B, T, D]` to `[B, T, W]`."""
+        """Project tokens `[B, T, D]` to `[B, T, W]` and add positions, before any layer."""
         projected = self.project(self.standardise(tokens))
         return projected + _positions(projected.shape[1], projected.shape[2], projected)
 
     def forward(self, batch: Batch) -> Tensor:
-        """`[B, T, W]`."""
+        """Represent all tokens, `[B, T, W]`."""
         tokens = self.embedded(batch.tokens)
         for layer in self.layers:
             tokens = layer(tokens, batch.present)
@@ -170,8 +173,8 @@ class TraceTransformer(nn.Module):
 
 
 class ClaimTransformer(TraceTransformer):
-    """Claims in the context of their trace: a span marker is added to the claim's tokens, and a
-    summary token reads all tokens.
+    """Represents claims in the context of their trace. A span marker is added to the claim's
+    tokens, and a summary token attends to all tokens.
 
     Only the marker distinguishes the claims of a trace.
     """
@@ -182,7 +185,7 @@ class ClaimTransformer(TraceTransformer):
         self.summary = nn.Parameter(torch.randn(hidden))
 
     def forward(self, batch: Batch) -> Tensor:
-        """`[B, K, W]`."""
+        """Represent all claims, `[B, K, W]`."""
         trace, claim = batch.claims.nonzero(as_tuple=True)
         marked = batch.spans[trace, claim].unsqueeze(-1) * self.marker
         tokens = self.embedded(batch.tokens)[trace] + marked
@@ -205,7 +208,7 @@ class ClaimOrder(nn.Module):
         )
 
     def forward(self, claims: Tensor, present: Tensor) -> Tensor:
-        """`[B, K, W]` to `[B, K, 2 W]`."""
+        """Map claims `[B, K, W]` to `[B, K, 2 W]`."""
         lengths = present.sum(1).cpu()
         packed = pack_padded_sequence(claims, lengths, batch_first=True, enforce_sorted=False)
         ordered, _ = pad_packed_sequence(
@@ -215,10 +218,10 @@ class ClaimOrder(nn.Module):
 
 
 class Network(nn.Module):
-    """Network with a logit of correctness for every claim.
+    """Network that gives every claim a logit of correctness.
 
-    `logits` takes network and batch to `[B, K, 1]`, arbitrary for absent claims; `parts`, its
-    modules and parameters, become attributes.
+    `logits` computes `[B, K, 1]` from the network and a batch; values of absent claims are
+    arbitrary. `parts`, the network's modules and parameters, become attributes.
     """
 
     def __init__(
@@ -230,7 +233,7 @@ class Network(nn.Module):
             setattr(self, name, part)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits `[B, K]`."""
+        """Compute the logits `[B, K]`."""
         return self.logits(self, batch).squeeze(-1)
 
     @property
@@ -240,16 +243,16 @@ class Network(nn.Module):
 
 
 ClassWeights = tuple[float, float]
-"""Weights of wrong and right labels."""
+"""Weights for wrong and for right labels."""
 
 
 @dataclass(frozen=True)
 class Loss:
     """Mean of two terms of equal weight (appendix Training and Calibration).
 
-    One is the binary cross-entropy over the labels of reasoning claims, the other over those of
-    traces, whose logit is the conclusion's. Each term is balanced within itself: a class weighs the
-    inverse of its share of the training labels, halved. A term with weights None is left out.
+    One is the binary cross-entropy over the labels of reasoning claims. The other is that over the
+    labels of traces, whose logit is the conclusion's. Within each term, a class is weighted by half
+    the inverse of its share among the training labels. A term with weights None is left out.
     """
 
     claims: ClassWeights | None = (1.0, 1.0)
@@ -257,13 +260,13 @@ class Loss:
 
     @classmethod
     def balanced(cls, train: Sequence[Labelled]) -> Loss:
-        """Loss that gives both classes of a training split the same weight."""
+        """Create a loss that gives both classes in a training split the same weight."""
         claims = [label for item in train for label in item.labels[:-1]]
         return cls(balance(claims), balance([item.correct for item in train]))
 
     def __call__(self, logits: Tensor, labels: Sequence[Sequence[Label]]) -> Tensor:
-        """Mean of the terms with labels in a batch, from logits `[B, K]` and the labels of each
-        trace.
+        """Mean of the terms that have labels in the batch, from logits `[B, K]` and each trace's
+        labels.
         """
         terms: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
         for n, row in enumerate(labels):
@@ -279,7 +282,7 @@ class Loss:
 
 
 def balance(labels: Sequence[Label]) -> ClassWeights | None:
-    """Weights that give both classes the same sum and a mean of 1; None if one is missing."""
+    """Weights that give both classes the same sum and have mean 1; None if a class is missing."""
     wrong, right = labels.count(0), labels.count(1)
     if not wrong or not right:
         return None

@@ -1,4 +1,4 @@
-"""From one value per claim to one per trace, and the choice of this reduction."""
+"""Reduce one value per claim to one per trace, and choose how."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _SUMMARIES: dict[Reduction, Callable[[Values], float]] = {
     "min": lambda values: values.min(),
 }
 REDUCTIONS: tuple[Reduction, ...] = tuple(_SUMMARIES)
-"""The paper's summaries: the last claim's value, the mean, or the smallest. They take values of
-which larger ones are better, so `min` is the worst claim's."""
+"""The paper's summaries: the last claim's value, the mean, or the smallest value. Larger values
+must be better, so `min` is the worst claim's value."""
 
 _DIGITS = 12
-"""Distances from chance that agree to so many digits are equal."""
+"""Distances from chance are equal if they agree to this many digits."""
 
 
 def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
-    """One value per trace, from values of its claims, larger ones better.
+    """Reduce the values of each trace's claims to one value. Larger values must be better.
 
     Raises:
         SymboUQError: If a trace has no claims.
@@ -40,16 +40,16 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
 def best_reduction(
     claims: Sequence[Values], labels: Sequence[int], upright: bool = False
 ) -> Reduction:
-    """Reduction that best separates right from wrong answers, the first of `REDUCTIONS` among
-    equals.
+    """Return the reduction that best separates right from wrong answers; if several tie, the first
+    in `REDUCTIONS`.
 
-    The paper names no criterion. A candidate of Algorithm darc is oriented later, so its reduction
-    has the largest |AUROC - 1/2|; the largest AUROC would take a reversed score nearest to chance,
-    and screening would drop the rest. A standalone (`upright`) score is never reversed, so its
-    reduction has the largest AUROC.
+    The paper names no criterion. A candidate in Algorithm darc is oriented later, so its reduction
+    has the largest |AUROC - 1/2|. Choosing the largest AUROC instead would bring a reversed score
+    closest to chance, and screening would then drop it. A standalone (`upright`) score is never
+    reversed, so its reduction has the largest AUROC.
 
     Raises:
-        SymboUQError: If labels have one class.
+        SymboUQError: If the labels have only one class.
     """
 
     def distance(reduction: Reduction) -> float:
@@ -60,10 +60,10 @@ def best_reduction(
 
 
 def auroc(scores: Any, labels: Any) -> float:
-    """`symbouq.metrics.auroc` of labels with both classes.
+    """`symbouq.metrics.auroc`, for labels with both classes.
 
     Raises:
-        SymboUQError: If labels have one class, or a score is not a number.
+        SymboUQError: If the labels have only one class, or a score is not a number.
     """
     right = np.asarray(labels).astype(bool)
     area = metrics.auroc(scores, right)
@@ -74,5 +74,5 @@ def auroc(scores: Any, labels: Any) -> float:
 
 
 def one_class(what: str, positive: int, negative: int) -> str:
-    """Message about a missing class of labels."""
+    """Message about labels with only one class."""
     return f"{what} needs both right and wrong answers, found {positive} right, {negative} wrong"

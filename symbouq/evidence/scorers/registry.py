@@ -1,5 +1,5 @@
-"""Scorers by name: the classes in the modules of `methods`, and those of other packages (entry
-points of the group `symbouq.scorers`).
+"""Scorers by name: the classes in the modules of `methods`, and those from other packages (entry
+points in the group `symbouq.scorers`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def _declared() -> Iterator[type[Scorer]]:
 
 
 def registered() -> dict[str, type[Scorer]]:
-    """Scorers by name, ordered by family, then as declared.
+    """Collect scorers by name, ordered by family, then as declared.
 
     Raises:
-        SymboUQError: If a package brings something else, or a duplicate name.
+        SymboUQError: If a package supplies something other than a scorer, or a name that is taken.
     """
     scorers = {kind.name.casefold(): kind for kind in _declared()}
     for point in plugins.brought(plugins.SCORERS):
@@ -50,7 +50,7 @@ SCORERS = registered()
 
 
 def brought_by(name: str) -> dict[str, str]:
-    """Package and version that bring a scorer, as a setting of stages; empty for our own."""
+    """Package and version that supply a scorer, as a setting of stages; empty for our own scorers."""
     kind = entry(name)
     if kind.__module__.startswith(f"{methods.__name__}."):
         return {}
@@ -61,7 +61,7 @@ def brought_by(name: str) -> dict[str, str]:
 
 
 def entry(name: str) -> type[Scorer]:
-    """Scorer of a name, ignoring case.
+    """Find a scorer by its name, ignoring case.
 
     Raises:
         SymboUQError: If there is none.

@@ -1,4 +1,4 @@
-"""Hyperparameters of networks, and the models that scorers ask."""
+"""Hyperparameters of networks, and the models that scorers consult."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ if TYPE_CHECKING:
 LossName = Literal["balanced", "bce"]
 
 ClaimProbability = Literal["alternatives", "likelihood"]
-"""Forms of CCP: by the alternatives of each token, or by the tokens' own probabilities."""
+"""Forms of CCP: with the alternatives of each token, or with only the tokens' own probabilities."""
 
 SelfCheck = Literal["support", "contradiction"]
-"""Forms of SelfCheckGPT: by the samples that support a claim, or by those that contradict it."""
+"""Forms of SelfCheckGPT: based on the samples that support a claim, or on those that contradict
+it."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters of training; defaults are the paper's if it names one.
+    """Hyperparameters of training. The defaults are the paper's where it names a value.
 
     Attributes:
         width: Hidden width, a multiple of 4.
         loss: `balanced`, or `bce` without class weights.
-        learning_rate: Of AdamW, otherwise with PyTorch's defaults.
+        learning_rate: Learning rate of AdamW, which otherwise keeps PyTorch's defaults.
         epochs: Passes over the training split.
         batch: Traces per step.
-        seed: Of initial weights, dropout and the order of traces. On a CPU, results repeat bit by
-            bit for equal seed, data, settings and number of threads.
+        seed: Seed for initial weights, dropout and the order of traces. On a CPU, the same seed,
+            data, settings and number of threads give identical results.
         device: PyTorch's name of the device.
     """
 

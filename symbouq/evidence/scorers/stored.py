@@ -1,4 +1,4 @@
-"""Dataclasses stored as JSON objects."""
+"""Dataclasses that are stored as JSON objects."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from symbouq.errors import SymboUQError
 
 
 class Stored:
-    """Base of dataclasses stored as JSON objects; `noun` names one in messages, with its article.
+    """Base class of dataclasses that are stored as JSON objects.
 
     Attributes:
-        noun: What messages call one, with its article.
+        noun: What messages call such an object, with its article.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")
     noun: ClassVar[str]
 
     def record(self) -> dict[str, Any]:
-        """Fields as JSON values."""
+        """Return the fields as JSON values."""
         values: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
         return values
 
     @classmethod
     def of(cls, record: Any) -> Self:
-        """Object of a record.
+        """Build an object from a record.
 
         Raises:
             SymboUQError: If the record is invalid.

@@ -1,7 +1,7 @@
 """The source-tuning grid of the learned scorers (Table search-space).
 
 A run with more epochs begins like one with fewer. So each width, loss and learning rate is trained
-once, for the most epochs, and read at every number of epochs.
+only once, for the largest number of epochs, which covers the smaller numbers too.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ class Grid:
 
 @dataclass(frozen=True)
 class Tried:
-    """Result at a point of the grid.
+    """Result for a point of the grid.
 
     Attributes:
         auroc: Largest AUROC on source validation over its epochs.
-        epoch: Epoch that reached it, from 1.
+        epoch: Epoch that reached this AUROC, counted from 1.
         seconds: Time of the training run.
         data: Hash of the data and of the fixed settings.
     """
@@ -60,7 +60,7 @@ class Tried:
 
     @property
     def point(self) -> str:
-        """Values on the grid's axes, in words."""
+        """The point's value on each axis of the grid, in words."""
         return ", ".join(f"{axis} {getattr(self.settings, axis)}" for axis in asdict(Grid()))
 
 
@@ -72,13 +72,13 @@ def sweep(
     grid: Grid | None = None,
     base: Settings | None = None,
 ) -> Iterator[Tried]:
-    """Try every point of a grid for a learned scorer, except those in the file.
+    """Try every point of a grid with a learned scorer, except those already in the file.
 
-    Rows are appended to the JSON Lines file `out`; `base` has the settings that the grid does not
+    Rows are appended to the JSON Lines file `out`. `base` holds the settings that the grid does not
     vary.
 
     Yields:
-        All points of the grid, including known ones.
+        All points of the grid, including those already in the file.
 
     Raises:
         SymboUQError: If the scorer is not learned, or a split is empty or lacks a class.
@@ -114,10 +114,11 @@ def sweep(
 
 
 def read_sweep(path: str | Path) -> list[Tried]:
-    """Rows of a file of `sweep`, without a last line that was cut off; none if there is no file.
+    """Read the rows that `sweep` wrote, except a last line that was cut off. A missing file has no
+    rows.
 
     Raises:
-        SymboUQError: If another line is invalid.
+        SymboUQError: If any other line is invalid.
     """
     file = Path(path)
     if not file.exists():
@@ -137,11 +138,11 @@ def read_sweep(path: str | Path) -> list[Tried]:
 
 
 def best_of(rows: Sequence[Tried], name: str) -> Tried:
-    """Point with the largest AUROC; among equals the one closest to the paper's defaults, then the
-    first.
+    """Return the scorer's point with the largest AUROC; if several tie, the one closest to the
+    paper's defaults, then the first.
 
     Raises:
-        SymboUQError: If the scorer has none.
+        SymboUQError: If the scorer has no points.
     """
     own = [row for row in rows if row.name == entry(name).name]
     if not own:
@@ -155,10 +156,10 @@ def best_of(rows: Sequence[Tried], name: str) -> Tried:
 
 
 def tuned(path: str | Path, name: str) -> Settings:
-    """Settings of a scorer's best point in a file of `sweep`; the defaults if there is none.
+    """Settings at a scorer's best point in a file from `sweep`; the defaults if it has no points.
 
     Raises:
-        SymboUQError: If a line is no row.
+        SymboUQError: If a line is not a row.
     """
     rows = [row for row in read_sweep(path) if row.name == name]
     return best_of(rows, name).settings if rows else Settings()

@@ -1,1 +1,1 @@
-"""Cached signals of a model, aligned with the claims of its traces: the input of scorers."""
+"""Cached signals from a model, aligned with the claims of its traces. Scorers read them."""

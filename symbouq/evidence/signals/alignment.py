@@ -1,4 +1,4 @@
-"""Generated tokens of each claim, by common characters."""
+"""Aligns generated tokens with claims by the characters that they share."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"(\s*:)?')
 
 
 def claim_extents(response: str, claims: Sequence[str], structured: bool) -> list[Extent]:
-    """Characters of a response that make up each claim, the conclusion last; `(0, 0)` for an empty
-    claim.
+    """Find the characters of a response that make up each claim, the conclusion last. An empty
+    claim gets `(0, 0)`.
 
-    Claims of a structured response (a JSON object) are its strings without quotes, with their
-    escapes. Those of a free-form response are searched for in order; a conclusion that comes before
-    some steps is taken at its last place outside of them.
+    In a structured response (a JSON object), the claims are its strings, with escapes but without
+    quotes. In a free-form response, claims are searched for in order. If the conclusion comes
+    before some steps, its last occurrence outside of them counts.
 
     Raises:
         RecordError: If a claim is not in the response.
@@ -28,9 +28,9 @@ def claim_extents(response: str, claims: Sequence[str], structured: bool) -> lis
 
 
 def token_spans(tokens: Sequence[Extent], claims: Sequence[Extent]) -> list[Span]:
-    """Tokens that cover characters of each claim; `(0, 0)` if there are none.
+    """Find the tokens that cover characters of each claim; `(0, 0)` if there are none.
 
-    A token that also covers characters around a claim belongs to it.
+    A token that also covers characters around a claim belongs to the claim.
     """
     spans: list[Span] = []
     for start, end in claims:

@@ -6,8 +6,8 @@
                              lookback [N, h] float16 and logprobs [N] float32:
                              the tokens of the shard's traces in sequence
 
-Shard k has the k-th part of the traces file. It gets its name once complete, and its metadata
-describe its content, so an interrupted run keeps finished shards.
+Shard k holds the k-th part of the traces file. A shard gets its name only when complete, and its
+metadata describe its content, so finished shards survive an interrupted run.
 """
 
 from __future__ import annotations
@@ -35,22 +35,23 @@ from symbouq.records.generated import Record
 CONFIGURATION = "signals.json"
 INDEX = "index.parquet"
 VERSION = 1
-"""Version of the layout."""
+"""Version of the folder's layout."""
 
 SHARD = 128
-"""Traces of a shard, unless told otherwise."""
+"""Number of traces in a shard, unless told otherwise."""
 
 _SHOWN = 5
-"""Most ids that a message names."""
+"""Maximum number of ids named in a message."""
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """Settings that determine the content of a cache; different settings never share a folder.
+    """Settings that determine the content of a cache. Caches with different settings never share a
+    folder.
 
-    Layers are those with attention, heads are per layer, the width is that of the final hidden
-    state, and hashes are SHA-256, also those of chat template and traces file. A shard has up to
-    `shard` traces.
+    `layers` counts layers with attention, `heads` those of one layer, and `width` is that of the
+    final hidden state. Hashes are SHA-256, also those of the chat template and the traces file. A
+    shard holds up to `shard` traces.
     """
 
     model: str
@@ -68,13 +69,13 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Entry:
-    """Place of a trace's signals in the cache, with the status of its generation.
+    """Where a trace's signals are in the cache, with the status of its generation.
 
     Attributes:
         start: First token in the shard.
         stop: One past the last token.
         spans: Tokens of each claim, counted from `start`.
-        digest: First 16 hexadecimal digits of the SHA-256 of its generated tokens.
+        digest: First 16 hexadecimal digits of the SHA-256 of the trace's generated tokens.
     """
 
     id: str
@@ -87,12 +88,12 @@ class Entry:
 
     @classmethod
     def of(cls, row: Mapping[str, Any]) -> Self:
-        """Entry of a row of the index or a shard."""
+        """Build an entry from a row of the index or of a shard."""
         return cls(**{**row, "spans": [(start, stop) for start, stop in row["spans"]]})
 
 
 def need_packages() -> None:
-    """Make sure that shards and index can be read and written.
+    """Check that the packages for shards and the index are there.
 
     Raises:
         SymboUQError: If a package is missing.
@@ -103,7 +104,7 @@ def need_packages() -> None:
 
 
 def read_configuration(folder: Path) -> dict[str, Any]:
-    """Configuration of a cache.
+    """Read the configuration of a cache.
 
     Raises:
         SymboUQError: If the folder is not a cache.
@@ -130,19 +131,19 @@ def digest(value: Any) -> str:
 
 
 def tokens_digest(ids: Sequence[int]) -> str:
-    """First 16 hexadecimal digits of the SHA-256 of generated tokens."""
+    """First 16 hexadecimal digits of the SHA-256 of the given generated tokens."""
     return digest(list(ids))[:16]
 
 
 class SignalsCache:
-    """Signals in a cache folder, by trace.
+    """The signals in a cache folder, by trace.
 
     If `mapped`, arrays are views of the files in stored precision (float16 for hidden states and
     lookback ratios), which take no memory until they are read; otherwise float32 copies.
 
     Attributes:
         configuration: Fields of its `Configuration`.
-        entries: Place of each trace, by id, in the order of the traces file.
+        entries: Where each trace is, by id, in the order of the traces file.
 
     Raises:
         SymboUQError: If the folder is not a cache, has no finished shard, or a package is missing.
@@ -166,14 +167,14 @@ class SignalsCache:
             raise self._incomplete(f"it has no {INDEX}")
         try:
             rows = pq.read_table(file).to_pylist()
-        except (OSError, ValueError) as error:  # pyarrow's errors are both
+        except (OSError, ValueError) as error:  # pyarrow raises both
             raise self._incomplete(f"{INDEX} is damaged") from error
         self.entries = {row["id"]: Entry.of(row) for row in rows}
-        # Traces are mostly read in order; a few shards stay open, mapped into memory.
+        # Traces are mostly read in order, so only a few shards stay open, mapped into memory.
         self._shard = lru_cache(maxsize=4)(self._opened)
 
     def signals(self, identity: str) -> Signals:
-        """Signals of a trace.
+        """Return the signals of a trace.
 
         Raises:
             SymboUQError: If the trace is not in the cache, or its shard cannot be read.
@@ -194,7 +195,7 @@ class SignalsCache:
         )
 
     def _opened(self, number: int) -> dict[str, Any]:
-        """Memory-mapped arrays of a shard."""
+        """Map the arrays of a shard into memory."""
         import numpy as np
         from safetensors import SafetensorError, safe_open
 
@@ -202,11 +203,12 @@ class SignalsCache:
         if not file.exists():
             raise self._incomplete(f"{file.name} is missing")
         try:
-            with safe_open(file, framework="numpy"):  # which makes sure of the whole file
+            with safe_open(file, framework="numpy"):  # this checks the whole file
                 pass
         except (OSError, SafetensorError) as error:
             raise self._incomplete(f"{file.name} is damaged ({error})") from error
-        # safetensors itself gives copies. A file is the length of its header, the header, the data.
+        # safetensors itself returns copies. A file consists of the header's length, the header and
+        # the data.
         with file.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(length))
@@ -226,9 +228,9 @@ class SignalsCache:
 
 
 def _view(file: Path, kind: Any, shape: Sequence[int], start: int, offsets: Sequence[int]) -> Any:
-    """Memory-mapped array of a safetensors file; an empty one cannot be mapped.
+    """Map an array of a safetensors file into memory. An empty array cannot be mapped.
 
-    `start` is where the file's data begin, and `offsets` are those of the array from there.
+    `start` is where the file's data begin; `offsets` are relative to it.
     """
     import numpy as np
 
@@ -244,14 +246,14 @@ def examples(
     *,
     light: bool = False,
 ) -> Iterator[Example]:
-    """Traces with all inputs of scorers, joined by id, in the order of the traces file.
+    """Yield traces with all inputs for scorers, joined by id, in the order of the traces file.
 
-    Cache and audits may have more traces; audits in the same order are streamed. With `light`, the
-    signals are only checked, not read.
+    The cache and the audits may cover more traces. Audits in the same order are streamed. With
+    `light`, the signals are checked but not read.
 
     Raises:
-        SymboUQError: If traces lack signals or an audit (names them), or these belong to another
-            response.
+        SymboUQError: If signals or an audit are missing (the message names the traces), or belong
+            to another response.
     """
     stored = cache if isinstance(cache, SignalsCache) or cache is None else SignalsCache(cache)
     by_id = ById(audits, "audits") if audits is not None else None
@@ -279,7 +281,7 @@ def _agree(
     audit: Record | None,
     cache: SignalsCache | None,
 ) -> None:
-    """Make sure that signals and audit belong to a trace and its claims."""
+    """Check that the signals and the audit belong to the given trace and its claims."""
     name = f"trace {record['id']}"
     if audit is not None:
         audited = [claim["text"] for claim in audit["claims"]]

@@ -1,4 +1,4 @@
-"""One trace with all inputs of scorers."""
+"""One trace with all inputs for scorers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 Span = tuple[int, int]
-"""First token of a claim and the one after its last; `(0, 0)` where no token is aligned."""
+"""A claim's first token and the one after its last; `(0, 0)` if no token is aligned with it."""
 
 
 @dataclass(frozen=True)
 class TokenSignals:
-    """Probabilities, hidden states and attention of a backbone at the T generated tokens of a
-    trace, all float32.
+    """A backbone's probabilities, hidden states and attention at the T generated tokens of a trace,
+    all float32.
 
     Attributes:
         logprobs: Log-probability of the token, `[T]`.
         top: The four largest probabilities, descending, `[T, 4]`.
         hidden: Final hidden state that predicted the token: input of the language model head, after
             the last norm, `[T, d]`.
-        lookback: Attention to the prompt over attention to prompt and generated text, `[T, layers *
-            heads]`, or `[T, layers]` if pooled.
+        lookback: Attention to the prompt divided by attention to the prompt and the generated text,
+            `[T, layers * heads]`, or `[T, layers]` if pooled.
     """
 
     logprobs: Floats
@@ -38,21 +38,21 @@ class TokenSignals:
 
 @dataclass(frozen=True)
 class Signals(TokenSignals):
-    """Signals of a trace, with the tokens of each claim, the conclusion last."""
+    """The signals of a trace, with the tokens of each claim, the conclusion last."""
 
     spans: Sequence[Span]
 
 
 @dataclass(frozen=True)
 class Example:
-    """One trace with all inputs of scorers; missing ones are None or empty.
+    """One trace with all inputs for scorers. Missing ones are None or empty.
 
     Attributes:
         id: Id of the trace.
         record: The trace without labels.
         claims: Texts of its K claims, the conclusion last.
-        signals: Cached signals of the model that wrote it.
-        audit: Its audit, with 23 features per claim and 16 of the trace.
+        signals: Cached signals from the model that wrote the trace.
+        audit: The trace's audit, with 23 features per claim and 16 for the trace.
         samples: Further answers to the question, as trace records.
     """
 

@@ -1,4 +1,4 @@
-"""Signals of a traces file, from a model's folder."""
+"""Extracts the signals of a traces file with a model from a folder."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from symbouq.records.generated import Record
 
 @dataclass(frozen=True)
 class Extraction:
-    """Settings of extraction.
+    """Settings for extraction.
 
     Attributes:
-        lookback: Lookback ratios per head, or pooled over a layer.
-        tokens: Tokens per batch, including padding; peak memory grows with it.
-        shard: Traces per shard.
+        lookback: Whether lookback ratios are kept per head or pooled over each layer.
+        tokens: Number of tokens per batch, including padding; peak memory grows with it.
+        shard: Number of traces per shard.
         device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
         dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
         chat_template: File with the Jinja template that generation used, if not the model's own.
@@ -53,7 +53,7 @@ class Extractor:
         with extra("models"):
             self._weights = find_model(model)
             self._tokenizer = load_tokenizer(self._weights)
-            # Other kinds of attention do not give their weights.
+            # Other implementations of attention do not return their weights.
             network = load_network(
                 self._weights,
                 best_device(options.device),
@@ -71,13 +71,13 @@ class Extractor:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """Write or complete the signals cache of a file by `symbouq generate`.
+        """Write or complete the signals cache for a file from `symbouq generate`.
 
-        Audits supply the claims of free-form and invalid responses; `advance` receives numbers of
-        finished traces.
+        Audits supply the claims of free-form and invalid responses. `advance` is called with the
+        number of traces that were just finished.
 
         Raises:
-            SymboUQError: If the cache cannot be written; finished shards stay.
+            SymboUQError: If the cache cannot be written. Finished shards stay.
         """
         configuration = Configuration(
             model=self._weights.name,
@@ -99,10 +99,10 @@ class Extractor:
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:
-    """Tokens of a trace's prompt, rebuilt as for generation.
+    """Rebuild the tokens of a trace's prompt as in generation.
 
     Raises:
-        SymboUQError: If it was generated with another chat template.
+        SymboUQError: If the trace was generated with another chat template.
     """
     generation = record["generation"]
     if generation.get("chat_template", chat.hash) != chat.hash:

@@ -1,7 +1,7 @@
-"""Signals of a backbone at each token of a trace: one teacher-forced pass.
+"""Computes a backbone's signals at each token of a trace in one teacher-forced pass.
 
-Prompt and generated tokens pass through the model once, with eager attention. Attention is reduced
-layer by layer, so only one layer's weights are in memory at a time.
+The prompt and the generated tokens pass through the model once, with eager attention. Attention is
+reduced layer by layer, so only one layer's weights are in memory at a time.
 
 A token at place p is predicted from place p - 1. Hidden state, logits and attention are taken
 there, so those of the first generated token come from the prompt's last place.
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from symbouq.evidence.signals.example import Floats
 
 Lookback = Literal["heads", "pooled"]
-"""One lookback ratio for each head of each layer, or their mean over the heads of a layer."""
+"""Whether lookback ratios are kept for each head of each layer, or averaged over the heads of a
+layer."""
 
 TOP = 4
-"""Probabilities kept at each token."""
+"""Number of probabilities kept at each token."""
 
 TOKENS = 4096
-"""Tokens of a batch, padding included, unless told otherwise."""
+"""Number of tokens in a batch, including padding, unless told otherwise."""
 
 
 class Forced(NamedTuple):
@@ -47,7 +48,7 @@ class Forced(NamedTuple):
 
 
 class ForcedPass:
-    """Signals of traces by teacher-forced passes through one model.
+    """Computes the signals of traces by teacher-forced passes through one model.
 
     Probabilities are the model's own, without grammar mask or temperature.
 
@@ -57,12 +58,13 @@ class ForcedPass:
         A(new)    = mean of a[j] over the t - 1 places j of the tokens generated before t
         lookback  = A(prompt) / (A(prompt) + A(new))
 
-    where a are the head's attention weights at the place that predicts token t. At the first token,
-    A(new) = 0 and the ratio is 1.
+    where a holds the head's attention weights at the place that predicts token t. At the first
+    token, A(new) = 0 and the ratio is 1.
 
     The model must be loaded with `attn_implementation="eager"`. A batch has up to `tokens` tokens,
-    including padding, halved when memory runs out. `layers` counts those with attention, `heads`
-    per layer, `width` is that of the final hidden state, and `lookbacks` counts ratios per token.
+    including padding; this number is halved when memory runs out. `layers` counts those with
+    attention, `heads` per layer, `width` is that of the final hidden state, and `lookbacks` counts
+    ratios per token.
 
     Raises:
         SymboUQError: If the model's layers have no `self_attn`.
@@ -88,10 +90,10 @@ class ForcedPass:
         self.lookbacks = self.layers * (self.heads if lookback == "heads" else 1)
 
     def signals(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
-        """Signals of some sequences, in order.
+        """Compute the signals of the given sequences, in order.
 
         Sequences of similar length are batched, with at most `tokens` tokens. If a batch does not
-        fit into memory, it and later ones are halved.
+        fit into memory, this and later batches are halved.
 
         Raises:
             SymboUQError: If a single sequence does not fit, or attention is not eager.
@@ -121,7 +123,7 @@ class ForcedPass:
     def _batch(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
         import torch
 
-        # Padding stands on the right, where causal attention does not look from the left.
+        # Pad on the right: with causal attention, earlier places do not see it.
         longest = max(map(_length, sequences))
         ids = torch.zeros((len(sequences), longest), dtype=torch.long)
         mask = torch.zeros_like(ids)
@@ -129,7 +131,7 @@ class ForcedPass:
             whole = torch.tensor([*sequence.prompt, *sequence.generated])
             ids[row, : len(whole)] = whole
             mask[row, : len(whole)] = 1
-        # Logits are large: only of the places that predict a generated token of some row.
+        # Logits are large, so keep only those at places that predict a generated token of some row.
         first = min(len(sequence.prompt) for sequence in sequences) - 1
         places = torch.arange(first, longest - 1)
         device = self._head.weight.device
@@ -149,8 +151,8 @@ class ForcedPass:
     def _watched(
         self, sequences: Sequence[Forced]
     ) -> Iterator[tuple[list[list[torch.Tensor]], list[torch.Tensor]]]:
-        """Hooks that collect, during a batch, each row's lookback ratios `[T, heads]` by layer, and
-        the input of the language model head.
+        """Install hooks for the duration of a batch. They collect each row's lookback ratios `[T,
+        heads]` by layer, and the input to the language model head.
         """
         lookbacks: list[list[torch.Tensor]] = [[] for _ in sequences]
         hidden: list[torch.Tensor] = []
@@ -186,7 +188,7 @@ def _row(
     hidden: torch.Tensor,
     lookbacks: list[torch.Tensor],
 ) -> TokenSignals:
-    """Signals of one row of a batch whose logits begin at place `first`."""
+    """Signals for one row of a batch whose logits begin at place `first`."""
     import torch
 
     start = len(sequence.prompt) - 1 - first
@@ -202,7 +204,7 @@ def _row(
 
 
 def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
-    """Lookback ratios `[T, heads]` of one row's attention weights `[heads, Q, K]`."""
+    """Compute lookback ratios `[T, heads]` from one row's attention weights `[heads, Q, K]`."""
     import torch
 
     prompt, new = len(sequence.prompt), len(sequence.generated)
@@ -210,7 +212,7 @@ def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
     to_prompt = seen[:, :, :prompt].mean(2)
     before = torch.arange(new, device=seen.device).clamp(min=1)
     to_new = seen[:, :, prompt:].sum(2) / before
-    # Where a window of attention has left the prompt behind, nothing is divided by nothing.
+    # If an attention window no longer reaches the prompt, avoid dividing zero by zero.
     total = (to_prompt + to_new).clamp(min=torch.finfo(torch.float32).tiny)
     return (to_prompt / total).T
 

@@ -1,4 +1,4 @@
-"""Texts of tokens that a file gives as vocabulary pieces.
+"""Recovers the texts of tokens that a file lists as vocabulary pieces.
 
 Two spellings are decoded without the tokenizer: GPT-2's bytes as characters ("Ġis" is " is"), and
 SentencePiece's ("▁is" is " is", "<0x0A>" is a byte).
@@ -11,22 +11,24 @@ import re
 from collections.abc import Callable, Sequence
 
 _PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-"""The bytes that stand for themselves in a byte-level vocabulary."""
+"""Bytes that represent themselves in a byte-level vocabulary."""
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 _BYTE = {chr(byte): byte for byte in _PRINTABLE}
 _BYTE |= {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
 _SHIFTED = frozenset(chr(0x100 + n) for n in range(len(_OTHERS)))
-"""Characters that stand for another byte: blanks, controls, the middle of a longer character."""
+"""Characters that represent another byte: blanks, controls, the middle of a longer character."""
 
 _SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 _HEX = re.compile(r"<0x([0-9A-Fa-f]{2})>")
 
 Spelling = Callable[[str], bytes]
-"""The bytes that a piece stands for."""
+"""Function from a piece to the bytes that it represents."""
 
 
 def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
-    """Spelling of pieces of a text; None if they are plain text, or of neither spelling."""
+    """Detect how the pieces of a text are spelled; None if they are plain text or use another
+    spelling.
+    """
     whole = "".join(pieces)
     if _SPACE in whole and _SPACE not in text:
         return _sentence_piece
@@ -39,7 +41,7 @@ def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
 def texts_of(pieces: Sequence[str], spelled: Spelling) -> list[str]:
     """Text that each piece adds.
 
-    The piece that completes a character adds it; bytes that form none are replaced.
+    A character is added by the piece that completes it. Bytes that form no character are replaced.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     last = len(pieces) - 1
@@ -51,7 +53,7 @@ def _is_byte_level(piece: str) -> bool:
 
 
 def _byte_level(piece: str) -> bytes:
-    """Bytes of a byte-level piece; special tokens stand for themselves."""
+    """Bytes of a byte-level piece. Special tokens are taken literally."""
     if all(character in _BYTE for character in piece):
         return bytes(_BYTE[character] for character in piece)
     return piece.encode("utf-8", "replace")

@@ -13,7 +13,7 @@ from symbouq.io.stream import read_lines
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 _INSTANCE = ("id", "dataset", "profile", "scene", "question", "answer_space", "model", "meta")
-"""Fields that a further answer shares with the trace that it stands beside."""
+"""Fields that a further answer takes over from its trace."""
 
 
 class Numbered(NamedTuple):
@@ -24,7 +24,7 @@ class Numbered(NamedTuple):
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordError]:
-    """JSON objects with an `id` in a JSON Lines file, or the error of a line."""
+    """Yield the JSON objects with an `id` in a JSON Lines file, or an error for a bad line."""
     for line in read_lines(os.fspath(path)):
         if isinstance(line, RecordError):
             yield line
@@ -41,7 +41,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordErro
 
 
 def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
-    """JSON objects with an `id` in a file.
+    """Yield the JSON objects with an `id` in a file.
 
     Raises:
         RecordError: At the first invalid line.
@@ -55,8 +55,8 @@ def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
     """Texts of a trace's K claims, the conclusion last.
 
-    A structured trace has them; otherwise the audit does. An invalid output without an audit has
-    one empty claim.
+    A structured trace holds them; otherwise they come from the audit. An invalid output without an
+    audit has one empty claim.
 
     Raises:
         RecordError: If the claims of a free-form response are unknown.
@@ -71,8 +71,8 @@ def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
 
 
 def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
-    """A trace with its claims as `reasoning` and `conclusion`; `segmented` marks claims from an
-    audit.
+    """Return a trace with its claims as `reasoning` and `conclusion`. If they come from an audit,
+    `segmented` says so.
 
     Raises:
         RecordError: If the claims of a free-form response are unknown.
@@ -83,8 +83,8 @@ def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
 
 
 def without_labels(record: Record) -> dict[str, Any]:
-    """A trace without fields that may reveal the right answer: `answer`, `correct`, `labels`, and
-    all of `meta` but `answer_kind`.
+    """Return a trace without fields that may reveal the right answer: `answer`, `correct`,
+    `labels`, and everything in `meta` except `answer_kind`.
     """
     kept = {k: v for k, v in record.items() if k not in ("answer", "correct", "labels", "meta")}
     kind = meta_of(record).get("answer_kind")
@@ -98,7 +98,8 @@ def samples_of(record: Record) -> tuple[dict[str, Any], ...]:
 
 
 class ById:
-    """Records of a file by id, read no further than needed; `what` names them in messages.
+    """Records of a file by id. The file is read no further than needed; `what` names the records in
+    messages.
 
     Records requested in file order are not kept in memory.
     """
@@ -110,7 +111,7 @@ class ById:
         self._passed: dict[str, dict[str, Any]] = {}
 
     def find(self, identity: str) -> dict[str, Any] | None:
-        """Record with an id, once; None if there is none.
+        """Return the record with the given id, at most once; None if there is none.
 
         Raises:
             SymboUQError: If a line of the file cannot be read.

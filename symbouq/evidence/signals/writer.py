@@ -1,4 +1,4 @@
-"""Writing the signals cache, shard by shard."""
+"""Writes the signals cache, shard by shard."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerBase
 
 _HALF = 65504.0
-"""Largest float16."""
+"""The largest float16."""
 
 _Claimed = tuple[Numbered, tuple[str, ...]]
-"""A trace with its line and the texts of its claims."""
+"""A trace with its line number and the texts of its claims."""
 
 
 @dataclass
 class Written:
-    """Numbers of traces, tokens and already existing shards of a written cache, and the failed
+    """Counts for a written cache: traces, tokens and shards that already existed; also the failed
     records.
     """
 
@@ -56,7 +56,9 @@ class Written:
 
 @dataclass
 class CacheWriter:
-    """Writes the missing signals of a traces file; `prompt_ids` gives the prompt tokens of each."""
+    """Writes the missing signals of a traces file. `prompt_ids` returns the prompt tokens of a
+    trace.
+    """
 
     folder: Path
     traces: str | os.PathLike[str]
@@ -70,7 +72,7 @@ class CacheWriter:
         audits: str | os.PathLike[str] | None = None,
         advance: Callable[[int], None] = lambda count: None,
     ) -> Written:
-        """Write the missing shards, and the index; arguments as of `Extractor.write`.
+        """Write the missing shards, and the index. The arguments are as in `Extractor.write`.
 
         Raises:
             SymboUQError: If a package is missing, the folder has a cache of another configuration,
@@ -101,19 +103,19 @@ class CacheWriter:
                 self._save(file, key, new, failed, self.forced.signals(sequences))
                 entries += new
                 last = entries[-1].shard if entries else -1
-                # Later shards that a stopped run left stay in the index.
+                # Keep later shards from an interrupted run in the index.
                 self._save_index([*entries, *(entry for entry in before if entry.shard > last)])
             done.traces += len(new)
             done.tokens += sum(entry.stop - entry.start for entry in new)
             done.failed += failed
             advance(len(part))
-        # A run may have been stopped between a shard and its index.
+        # A run may have been interrupted between writing a shard and its index.
         if not (self.folder / INDEX).exists() or _indexed(self.folder) != entries:
             self._save_index(entries)
         return done
 
     def _claim_folder(self) -> None:
-        """Make the folder a cache of the configuration, unless it has another one."""
+        """Make the folder a cache with this configuration, unless it already has another one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = asdict(self.configuration)
         file = self.folder / CONFIGURATION
@@ -121,7 +123,7 @@ class CacheWriter:
             _write(file, json.dumps(wanted, indent=1).encode() + b"\n")
             return
         there = read_configuration(self.folder)
-        # The name of a model's folder decides nothing, its files do.
+        # The name of a model's folder does not matter, only its files do.
         differing = [
             f"{name} {shown(there.get(name))}, now {shown(value)}"
             for name, value in wanted.items()
@@ -137,7 +139,7 @@ class CacheWriter:
     def _with_claims(
         self, part: Iterable[Numbered | RecordError], audits: ById | None, ids: set[str]
     ) -> tuple[list[_Claimed], list[RecordError]]:
-        """Traces of a shard, and the errors of the others."""
+        """Traces in a shard with their claims, and the errors of all others."""
         claimed: list[_Claimed] = []
         failed: list[RecordError] = []
         for item in part:
@@ -158,7 +160,7 @@ class CacheWriter:
     def _aligned(
         self, number: int, claimed: Iterable[_Claimed], failed: list[RecordError]
     ) -> tuple[list[Entry], list[Forced]]:
-        """Entries of a shard, and the sequences for the model."""
+        """Entries of a shard, and the sequences to pass through the model."""
         sequences: list[Forced] = []
         entries: list[Entry] = []
         place = 0
@@ -231,7 +233,7 @@ class CacheWriter:
         from safetensors.numpy import save
 
         def joined(name: str, columns: tuple[int, ...], kind: type[np.generic]) -> Any:
-            # The first part gives the shape where there is no trace.
+            # The first part gives the shape even if there are no traces.
             parts = [np.zeros((0, *columns), np.float32)]
             whole = np.concatenate([*parts, *(getattr(one, name) for one in signals)])
             return whole.clip(-_HALF, _HALF).astype(kind) if kind is np.float16 else whole
@@ -247,7 +249,7 @@ class CacheWriter:
             "entries": [asdict(entry) for entry in entries],
             "failed": [[error.message, error.file, error.line] for error in failed],
         }
-        # One field: several would be written in an order of their own each time.
+        # Use one field, because several would be written in a different order each time.
         _write(file, save(tensors, {"shard": json.dumps(metadata)}))
 
     def _save_index(self, entries: Iterable[Entry]) -> None:
@@ -270,7 +272,7 @@ class CacheWriter:
 
 
 def _indexed(folder: Path) -> list[Entry]:
-    """Entries of an interrupted run's index."""
+    """Entries in the index of an interrupted run."""
     try:
         return list(SignalsCache(folder).entries.values())
     except SymboUQError:
@@ -278,7 +280,7 @@ def _indexed(folder: Path) -> list[Entry]:
 
 
 def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | None:
-    """Entries and failures of a shard; None if it is missing, torn, or made from other data."""
+    """Entries and failures in a shard; None if it is missing, incomplete, or made from other data."""
     from safetensors import SafetensorError, safe_open
 
     try:

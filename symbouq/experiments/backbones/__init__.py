@@ -1,1 +1,1 @@
-"""Small language models: installed, or trained on generated scenes."""
+"""Small language models, either installed or trained on generated scenes."""

@@ -1,4 +1,4 @@
-"""Training corpus of a backbone: prompts with sound traces as answers."""
+"""A backbone's training corpus: prompts, with sound traces as answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from symbouq.experiments.scenes.wording import Wordings, atom
 from symbouq.records import Instance, Trace, make_record
 
 SHARES = {"chains": 0.5, "blocks": 0.15, "regions": 0.1, "distances": 0.1, "inference": 0.15}
-"""Share of each family."""
+"""Share of each family of scenes."""
 
 RESTATED = 0.2
 """Share of the side task."""
 
 RESTATING = "Restate every fact of the scene plainly."
-"""The side task: what helps a small model most is to learn to read a fact."""
+"""The side task. What helps a small model most is learning to read single facts."""
 
 
 class Pair(NamedTuple):
@@ -36,13 +36,13 @@ class Pair(NamedTuple):
 
 
 def pair(problem: Problem) -> Pair:
-    """A problem as a prompt with its sound trace."""
+    """Turn a problem into a prompt with its sound trace as the answer."""
     instance = make_record(Instance, problem.record("training"))
     return Pair(user_message(instance), problem.trace.encoded())
 
 
 def restating(problem: Problem) -> Pair:
-    """The side task on a problem's scene."""
+    """Turn a problem's scene into the side task."""
     return Pair(
         f"{RESTATING}\nScene: {' '.join(problem.scene)}",
         ". ".join(atom(fact) for fact in problem.facts) + ".",
@@ -50,7 +50,7 @@ def restating(problem: Problem) -> Pair:
 
 
 def instructions() -> list[str]:
-    """Fixed parts of prompts: the contract and the task of every family."""
+    """The parts of prompts that never change: the contract and the task of every family."""
     easiest = [family(1, random.Random(0)) for family in FAMILIES.values()]
     tasks = [pair(problem).prompt.partition("\n")[0] for problem in easiest]
     return list(dict.fromkeys([STRUCTURED, RESTATING, *tasks]))
@@ -59,10 +59,10 @@ def instructions() -> list[str]:
 def corpus(
     seed: int, hops: Sequence[int] = (1, 2, 3), wordings: Wordings | None = None
 ) -> Iterator[Pair]:
-    """Endless pairs, determined by the seed.
+    """Yield pairs without end. The seed determines them.
 
-    Numbers of hops are drawn evenly from `hops`; repeat one to draw it more often. Three chains of
-    four use `wordings`.
+    The number of hops is drawn evenly from `hops`; repeat a number to draw it more often. Three in
+    four chains use `wordings`.
     """
     draw = random.Random(f"corpus/{seed}")
     while True:
@@ -73,15 +73,15 @@ def corpus(
             problem = FAMILIES[family](draw.choice(hops), draw)
         try:
             made = restating(problem) if draw.random() < RESTATED else pair(problem)
-        except ValidationError:  # a few sound steps are longer than the contract has it
+        except ValidationError:  # a few sound steps exceed the contract's length
             continue
         yield made
 
 
 def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
-    """Wordings of each direction in the questions of a benchmark's training split.
+    """Collect wordings for each direction from the questions in a benchmark's training split.
 
-    The audit's parser reads the sentences; those that state one direction between two letters
+    The audit's parser reads the sentences. Those that state one direction between two letters
     become wordings.
     """
     auditor = TraceAuditor()

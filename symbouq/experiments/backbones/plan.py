@@ -1,19 +1,19 @@
-"""How a backbone is trained: shape, duration and scenes."""
+"""How a backbone is trained: its shape, the duration and the scenes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FURTHER_STEPS = 90
-"""Optimiser steps of a pretrained model, unless told otherwise."""
+"""Number of optimiser steps for a pretrained model, unless told otherwise."""
 
 FURTHER_RATE = 1e-3
-"""Its peak learning rate, likewise."""
+"""Peak learning rate for a pretrained model, unless told otherwise."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of a backbone. Heads are 32 wide, the least for vLLM on a CPU."""
+    """Shape of a backbone. Heads are 32 wide, the minimum for vLLM on a CPU."""
 
     width: int
     layers: int
@@ -22,26 +22,26 @@ class Size:
 
     @property
     def heads(self) -> int:
-        """Attention heads of a layer."""
+        """Number of attention heads in a layer."""
         return self.width // 32
 
 
 SIZES = {"small": Size(256, 4, 704), "tiny": Size(128, 4, 352)}
-"""The two sizes that ship, 3.4 and 0.9 million parameters."""
+"""The two sizes that are shipped: 3.4 and 0.9 million parameters."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Training settings of a backbone.
+    """Settings for training a backbone.
 
     Attributes:
-        start: Shape of a new model, or folder or hub id of a pretrained one.
+        start: Shape of a new model, or the folder or hub id of a pretrained one.
         steps: Optimiser steps; None: 3,000 for a new model, 90 for a pretrained one.
-        tokens: Tokens per batch, including padding.
+        tokens: Number of tokens per batch, including padding.
         rate: Peak learning rate of AdamW, after 5 % of the steps, with cosine decay; None: 0.005
             for a new model, 0.001 for a pretrained one.
-        seed: Seed of weights and corpus.
-        hops: Numbers of hops, the easiest first (`lessons`); repeat a number to draw it more often.
+        seed: Seed for weights and corpus.
+        hops: Numbers of hops, easiest first (`lessons`); repeat a number to draw it more often.
     """
 
     start: Size | str
@@ -53,7 +53,7 @@ class Plan:
 
     @property
     def length(self) -> int:
-        """Optimiser steps."""
+        """Number of optimiser steps."""
         return self.steps or (FURTHER_STEPS if isinstance(self.start, str) else 3000)
 
     @property

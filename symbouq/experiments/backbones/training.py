@@ -1,4 +1,4 @@
-"""Training on generated scenes: of a new small Llama, or of a pretrained model."""
+"""Training on generated scenes, either of a small new Llama or of a pretrained model."""
 
 from __future__ import annotations
 
@@ -35,29 +35,30 @@ from symbouq.io.output import replacing
 from symbouq.version import __version__
 
 CARD = "training.json"
-"""File of a backbone's folder that says what made it."""
+"""File in a backbone's folder that describes how it was made."""
 
 STATE = "training.pt"
-"""File of a folder whose backbone is not finished: what the rest of its training needs."""
+"""File in the folder of an unfinished backbone. It holds what the rest of the training needs."""
 
 _IGNORED = -100
 _VOCABULARY_TEXTS = 4000
 _POOL = 1024
-"""Pairs that are sorted by length together, so that a batch holds little padding."""
+"""Number of pairs that are sorted by length together, so that batches hold little padding."""
 
 _TOGETHER = 1024
-"""Tokens of a batch whose gradients are taken together: what a pass keeps is most of the memory."""
+"""Number of tokens whose gradients are computed together, because what a pass keeps takes most of
+the memory."""
 
 _STATE_EVERY = 300.0
-"""Seconds after which the state of the training is written down again."""
+"""The state of the training is saved again after this many seconds."""
 
 
 Watch = Callable[[int, float], None]
-"""Called with the step and its loss."""
+"""Called with the number of each step and its loss."""
 
 
 class _Pupil(NamedTuple):
-    """Model and tokenizer in training, with their origin as JSON."""
+    """A model and tokenizer in training. `origin` describes where they come from, as JSON."""
 
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
@@ -69,9 +70,10 @@ def train(
 ) -> PreTrainedModel:
     """Train a backbone and write it as a model folder of transformers.
 
-    The folder gets bfloat16 weights, the tokenizer with its chat template, and `training.json`:
-    plan, hash of the first corpus texts, last losses. An interrupted training resumes; a model
-    finished under the same plan is loaded. `watch` receives every step.
+    The folder gets bfloat16 weights, the tokenizer with its chat template, and `training.json`,
+    with the plan, a hash of the first corpus texts and the last losses. Interrupted training
+    resumes; a model already finished under the same plan is loaded. `watch` is called after every
+    step.
 
     Raises:
         SymboUQError: If a pretrained model cannot be loaded.
@@ -87,7 +89,7 @@ def train(
         "wordings": sum(map(len, wordings.values())) if wordings else 0,
         "corpus_sha256": hashlib.sha256(written.encode()).hexdigest(),
     }
-    made_from = json.loads(json.dumps(made_from))  # as it is read again
+    made_from = json.loads(json.dumps(made_from))  # as it will be read again
     if _is_made(out, made_from):
         return load_network(find_model(str(out)), "cpu", "bfloat16")
     out.mkdir(parents=True, exist_ok=True)
@@ -104,7 +106,7 @@ def train(
 
 
 def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
-    """Whether a folder has the model that would be made."""
+    """Whether a folder holds the model that would be made."""
     try:
         card = json.loads((out / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -113,7 +115,7 @@ def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
 
 
 def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
-    """A model with random weights, and a tokenizer for some texts."""
+    """Make a model with random weights, and a tokenizer for the given pairs."""
     tokenizer = train_tokenizer(chain.from_iterable(pairs), size.vocabulary, instructions())
     model = LlamaForCausalLM(
         LlamaConfig(
@@ -135,8 +137,8 @@ def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
 
 
 def _further(start: str) -> _Pupil:
-    """A pretrained model with a token for each fixed instruction: prompts get shorter, and their
-    meaning is learned.
+    """Load a pretrained model and add a token for each fixed instruction. This makes prompts
+    shorter; training gives the tokens their meaning.
     """
     base = find_model(start)
     tokenizer = load_tokenizer(base)
@@ -200,7 +202,9 @@ def _taught(
 def _gradients(
     model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
 ) -> float:
-    """Add the gradients of a batch's mean loss, and return it; arguments as of `_loss`."""
+    """Add the gradients of a batch's mean loss, and return the loss. The arguments are as in
+    `_loss`.
+    """
     device = model.device.type
     rows = max(1, _TOGETHER // ids.shape[1])
     parts = zip(*(torch.split(t, rows) for t in (ids, mask, targets)), strict=True)
@@ -217,7 +221,7 @@ def _gradients(
 def _loss(
     model: PreTrainedModel, ids: torch.Tensor, mask: torch.Tensor, targets: torch.Tensor
 ) -> torch.Tensor:
-    """Summed negative log-probabilities of the targets, from token ids, mask and targets `[rows,
+    """Sum the negative log-probabilities of the targets. Token ids, mask and targets are `[rows,
     tokens]`.
 
     Logits are large, so they are computed only at places that predict a target of some row.
@@ -234,7 +238,7 @@ def _loss(
 
 
 def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
-    """State of an interrupted training; None if there is none of this origin."""
+    """Read the state of an interrupted training; None if there is none with this origin."""
     if not state.is_file():
         return None
     stopped = torch.load(state, weights_only=True, map_location="cpu")
@@ -242,10 +246,10 @@ def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
 
 
 def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
-    """Numbers of hops and steps of each lesson.
+    """Return the numbers of hops and the number of steps of each lesson.
 
-    Finding and copying one fact comes first. The last lesson, on all numbers of hops, takes half of
-    the steps; the shorter ones share the rest.
+    Finding and copying one fact comes first. The last lesson covers all numbers of hops and takes
+    half of the steps; the earlier ones share the rest.
     """
     hops = tuple(sorted(plan.hops))
     early = plan.length // 2 // max(1, len(hops) - 1)
@@ -254,7 +258,7 @@ def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _rate(step: int, steps: int) -> float:
-    """Share of the peak learning rate: a short rise, then a cosine to a twentieth."""
+    """Share of the peak learning rate: it rises briefly, then falls along a cosine to a twentieth."""
     rise = max(1, steps // 20)
     if step < rise:
         return (step + 1) / rise
@@ -262,7 +266,7 @@ def _rate(step: int, steps: int) -> float:
 
 
 def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], int]:
-    """Token ids of a pair in the chat template, and the number of prompt tokens."""
+    """Encode a pair with the chat template; return the token ids and the number of prompt tokens."""
     asked = [{"role": "user", "content": pair.prompt}]
     prompt = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=False)
     start = tokenizer.encode(prompt, add_special_tokens=False)
@@ -273,7 +277,7 @@ def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], 
 def batches(
     pairs: Iterator[Pair], tokenizer: PreTrainedTokenizerBase, plan: Plan
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Batches of similarly long pairs: ids, attention mask and targets, `[rows, tokens]`.
+    """Yield batches of pairs of similar length: ids, attention mask and targets, `[rows, tokens]`.
 
     Only the answer's tokens are targets.
     """
@@ -292,7 +296,7 @@ def batches(
 def _padded(
     rows: Sequence[tuple[list[int], int]],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rows as a batch, padded on the right: ids, attention mask and targets."""
+    """Pad rows on the right to form a batch: ids, attention mask and targets."""
     stacked = partial(pad_sequence, batch_first=True)
     ids = [torch.tensor(tokens) for tokens, _ in rows]
     answers = [torch.tensor([_IGNORED] * prompt + tokens[prompt:]) for tokens, prompt in rows]
@@ -311,17 +315,18 @@ CHAT_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 
-# A name such as `A` must be the same token wherever it stands, so capitals never join others.
+# A name such as `A` must be the same token wherever it occurs, so capitals never join other
+# letters.
 _PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
 
 
 def train_tokenizer(
     texts: Iterable[str], size: int, instructions: Iterable[str] = ()
 ) -> PreTrainedTokenizerFast:
-    """Train a byte-level BPE tokenizer with `size` tokens, in which capitals and digits stand
-    alone.
+    """Train a byte-level BPE tokenizer with `size` tokens, in which each capital and each digit is
+    a token.
 
-    Each fixed instruction becomes an additional token: a small model learns nothing from its words,
+    Each fixed instruction becomes one more token. A small model would learn nothing from its words,
     and prompts shrink to a third.
     """
     tokenizer = Tokenizer(models.BPE())

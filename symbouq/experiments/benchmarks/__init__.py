@@ -1,7 +1,7 @@
-"""The paper's benchmarks: records, reductions, splits and answers from their releases.
+"""The paper's benchmarks: from a release to records, reductions, splits and answers.
 
-`import_benchmark` implements `symbouq data import`; `delivered` turns the text of an answer into
-labels. The project contains no benchmark text.
+`import_benchmark` implements `symbouq data import`. `delivered` turns the text of an answer into
+labels. The project contains no text from the benchmarks.
 """
 
 from symbouq.auditing.answers import AnswerSpace, agrees, delivered, space_of

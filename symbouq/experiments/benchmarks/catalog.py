@@ -1,4 +1,4 @@
-"""The benchmarks that can be imported, as `benchmarks.toml` declares them."""
+"""The benchmarks that can be imported, as declared in `benchmarks.toml`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ class _Entry(BaseModel):
 
 
 class Layout(_Entry):
-    """Fields of a release's rows. Of several names, the first in a row counts.
+    """Names of the fields in a release's rows. If several names are given, the first one that
+    occurs in a row is used.
 
     Attributes:
-        expected: Fields of a row in words, for messages.
-        scene: Names of the scene's field; empty if the layout has no rows.
-        questions: Field with a row's list of questions; empty if a row is one.
+        expected: Description of the expected fields, for messages.
+        scene: Names for the scene's field; empty if the layout has no rows.
+        questions: Field that holds a list of questions; empty if each row is one question.
         choices: Field with the labels of the question.
         space: Answer space for questions without labels.
         qtype: Field with the question type, which selects the answer space.
-        listed: Whether answers are lists, of labels or positions among the choices.
-        coded: Whether the answer may be a number of unknown meaning: an error.
+        listed: Whether an answer is a list of labels or of positions among the choices.
+        coded: Whether the answer may be a number of unknown meaning, which is an error.
         paired: Whether `story_id` and `question_id` identify a question only together.
-        sentences: Field with the number of sentences of a scene that is one text.
+        sentences: Field with the number of sentences, for a scene that is a single text.
         task_hops: Whether files are named after the number of reasoning steps.
         rest: Whether `meta` keeps all other fields, except those `left_out`.
         part: Regular expression for the number of a part, searched for in the file name and the
@@ -63,15 +64,15 @@ class Layout(_Entry):
 
 
 class Reduction(_Entry):
-    """A smaller answer space, and the questions with an answer in it.
+    """A smaller answer space, and the questions whose answer lies in it.
 
     Attributes:
-        name: Name for `--reduce`.
-        says: The remaining questions, in a sentence.
+        name: Name to give to `--reduce`.
+        says: A sentence that describes the remaining questions.
         spaces: Answer spaces of the remaining questions.
         labels: Remaining labels; empty: all.
-        kind: Whether an answer is then one label or several; None: as before.
-        exactly: Required number of remaining labels, if any.
+        kind: Whether an answer is one label or several after the reduction; None: as before.
+        exactly: Number of remaining labels that an answer must have, if this is required.
     """
 
     name: str
@@ -82,7 +83,7 @@ class Reduction(_Entry):
     exactly: int | None = None
 
     def of(self, item: Item) -> Item | None:
-        """The question in the smaller space; None if it has no answer there."""
+        """The question in the smaller answer space; None if it has no answer there."""
         if item.space not in self.spaces:
             return None
         if not self.labels:
@@ -102,12 +103,12 @@ class Reduction(_Entry):
 
 
 class Benchmark(_Entry):
-    """A benchmark, with its layouts and, by kind of question, its answer spaces.
+    """A benchmark with its layouts, and with its answer spaces by kind of question.
 
     Attributes:
-        sizes: Rows of each split in the paper; empty if it is not in the paper.
+        sizes: Number of rows in each split in the paper; empty if the paper does not use it.
         hub: Hugging Face dataset ids known to hold it.
-        note: Remark on what the paper leaves open.
+        note: Remark on what the paper does not specify.
     """
 
     name: str
@@ -120,7 +121,7 @@ class Benchmark(_Entry):
     note: str = ""
 
     def reduction(self, name: str) -> Reduction | None:
-        """The reduction of that name."""
+        """The reduction called `name`, or None."""
         return next((r for r in self.reductions if r.name == name), None)
 
 
@@ -129,7 +130,7 @@ _DECLARED = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(
 LAYOUTS: dict[str, Layout] = {
     name: Layout(**fields) for name, fields in _DECLARED["layouts"].items()
 }
-"""The layouts by name, in the order in which a row is tried for them."""
+"""The layouts by name, in the order in which they are tried on a row."""
 
 BENCHMARKS: dict[str, Benchmark] = {
     name: Benchmark(name=name, **fields) for name, fields in _DECLARED["benchmarks"].items()

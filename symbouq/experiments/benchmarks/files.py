@@ -1,4 +1,4 @@
-"""Files of a benchmark's release as rows: JSON, JSON Lines, CSV, TSV, and hub datasets."""
+"""Reads the files of a benchmark's release as rows: JSON, JSON Lines, CSV, TSV and hub datasets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from symbouq.io.adapters import limits
 from symbouq.io.adapters.inputs import opened, spelled
 
 EXTRA = "formats"
-"""The extra that brings the `datasets` library."""
+"""The extra that installs the `datasets` library."""
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ENDINGS = (".json", ".jsonl", ".txt", *_DELIMITERS)
@@ -31,11 +31,11 @@ _OTHER = re.compile(
     r"(llm_traces_|label_audit|relation_phrasings|gold_tables|manifest|readme|word2id"
     r"|annotation|sprl|licen[cs]e|config)|.*(_annotation|_sprl|problem_patterns)"
 )
-"""Names of files that lie beside a benchmark's and are none of its."""
+"""Names of files that accompany a benchmark's files but hold none of its questions."""
 
 
 class Placed(NamedTuple):
-    """A row with its line from 1, and its key in an object of rows or its number."""
+    """A row with its line number (from 1) and a key: its key in an object of rows, or its number."""
 
     row: Any
     line: int
@@ -43,8 +43,8 @@ class Placed(NamedTuple):
 
 
 def files_of(path: Path) -> tuple[list[Path], list[Path]]:
-    """Files to read, and files of the folder to skip: traces (`llm_traces_*`), annotations and
-    other formats.
+    """Return the files to read, and the files in the folder to skip: traces (`llm_traces_*`),
+    annotations and other formats.
 
     Raises:
         BenchmarkError: If there is nothing to read.
@@ -64,20 +64,20 @@ def files_of(path: Path) -> tuple[list[Path], list[Path]]:
 
 
 def suffix(path: Path) -> str:
-    """Ending of a file's name in lower case, without that of compression."""
+    """Ending of a file's name in lower case, ignoring that of compression."""
     return Path(path.name.removesuffix(".gz")).suffix.casefold()
 
 
 def split_named(name: str) -> str | None:
-    """Split in the name of a file or field."""
+    """The split that the name of a file or field mentions; None if it mentions none."""
     words = set(re.findall(r"[a-z]+", name.casefold()))
     return next((split for split, names in _SPLITS.items() if names & words), None)
 
 
 def text_of(path: Path) -> tuple[str, str | None]:
-    """Readable text of a file, and the reason if that is not all.
+    """Return the readable text of a file and, if that is not all of it, the reason.
 
-    Invalid UTF-8 becomes half characters, so only its row fails.
+    Invalid UTF-8 becomes half characters, so only the row that contains it fails.
     """
     pieces: list[bytes] = []
     fault = None
@@ -95,16 +95,16 @@ def text_of(path: Path) -> tuple[str, str | None]:
     except RecordError as error:
         fault = error.message
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
-    # The last line is cut, unless it is all there is.
+    # Drop the last, incomplete line, unless there is no other.
     return (text[: text.rfind("\n") + 1] or text) if fault else text, fault
 
 
 def rows_of(
     text: str, path: Path, is_row: Callable[[dict[str, Any]], bool]
 ) -> Iterator[Placed | RecordError]:
-    """Rows of a file's text, by the ending of its name.
+    """Yield the rows in a file's text, according to the ending of its name.
 
-    `is_row` says whether a lone object in a file is a row, or an object of rows.
+    `is_row` decides whether an object that is alone in a file is one row or an object of rows.
     """
     if suffix(path) in _DELIMITERS:
         yield from _table(text, str(path), _DELIMITERS[suffix(path)])
@@ -123,8 +123,8 @@ def rows_of(
 
 
 def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
-    """Rows of a Hugging Face dataset (`owner/name` or `owner/name:configuration`, possibly with
-    `hf:` in front), each with the name of its split.
+    """Yield the rows of a Hugging Face dataset (`owner/name` or `owner/name:configuration`,
+    optionally after `hf:`), each with the name of its split.
 
     Raises:
         BenchmarkError: If the `datasets` library is missing or the dataset cannot be loaded.
@@ -150,7 +150,7 @@ def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
 
 
 def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
-    """The rows of JSON Lines."""
+    """Yield the rows of JSON Lines."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -160,7 +160,7 @@ def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
 
 
 def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
-    """Rows of a JSON document, as far as it is valid."""
+    """Yield the rows of a JSON document, as far as it is valid."""
     line = 1
     try:
         for placed in _Scanner(text).rows():
@@ -175,7 +175,7 @@ def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
 
 
 class _Scanner:
-    """Reader of a JSON document, row by row, so that a broken one yields its first rows."""
+    """Reads a JSON document row by row, so that a broken document still yields its first rows."""
 
     _BLANK = re.compile(r"\s*")
     _DECODER = json.JSONDecoder()
@@ -187,7 +187,7 @@ class _Scanner:
         self._skip()
 
     def rows(self) -> Iterator[Placed]:
-        """Rows of a list, of an object of rows, or of the list in `data`."""
+        """Yield the rows of a list, of an object of rows, or of the list in `data`."""
         if self._takes("["):
             yield from self._array()
             return
@@ -212,7 +212,7 @@ class _Scanner:
             self._separated("]")
 
     def _separated(self, end: str) -> None:
-        """Pass a comma, or stay before the end."""
+        """Skip a comma, or stop before the end."""
         if not self._takes(",") and not self._text.startswith(end, self._place):
             message = f"',' or '{end}' is expected"
             raise json.JSONDecodeError(message, self._text, self._place)
@@ -235,18 +235,18 @@ class _Scanner:
 
     def _skip(self) -> None:
         match = self._BLANK.match(self._text, self._place)
-        assert match is not None  # it matches the empty text too
+        assert match is not None  # the pattern matches the empty text too
         self._place = match.end()
 
     def _at(self) -> int:
-        """The line of the place, from 1."""
+        """Line number of the current place, from 1."""
         self._line += self._text.count("\n", self._counted, self._place)
         self._counted = self._place
         return self._line
 
 
 def _table(text: str, file: str, delimiter: str) -> Iterator[Placed | RecordError]:
-    """The rows of a table with a header."""
+    """Yield the rows of a table with a header."""
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     while True:
         try:

@@ -1,4 +1,4 @@
-"""`symbouq data import`: a release in, splits as JSON Lines and a manifest out."""
+"""`symbouq data import`: turns a release into splits as JSON Lines and a manifest."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Imported:
     """The result of an import.
 
     Attributes:
-        manifest: The manifest, as it is written.
-        failed: The errors of rows and files that could not be read.
-        skipped: Files of the folder that were not read.
+        manifest: The manifest as written.
+        failed: Errors for rows and files that could not be read.
+        skipped: Files in the folder that were not read.
     """
 
     manifest: dict[str, Any]
@@ -54,27 +54,28 @@ def import_benchmark(
     overlap: str = "refuse",
     suffix: str = ".jsonl.gz",
 ) -> Imported:
-    """Imports a benchmark.
+    """Import a benchmark.
 
     Args:
-        name: Its name in the catalogue.
+        name: Name of the benchmark in the catalogue.
         path: A file, a folder, or a Hugging Face dataset id.
-        out: The folder that splits and manifest are written to; splits that an earlier import wrote
-            there are removed, unless something is read there.
-        split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for
-            one file, or sizes such as `validation=100,test=500`.
+        out: The folder to write the splits and the manifest to. Splits from an earlier import are
+            removed, unless the import reads from this folder.
+        split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for one
+            file, or sizes such as `validation=100,test=500`.
         reduce: Name of a smaller answer space.
-        seed: Varies which scenes are drawn.
-        pool: Whether to draw from all rows, whatever their split in the release.
-        overlap: `refuse` a scene in two of the release's splits, or `drop` it from the earlier.
-        suffix: The ending of the files; `.gz` compresses.
+        seed: Seed for drawing scenes.
+        pool: Whether to draw from all rows, ignoring the release's splits.
+        overlap: What to do with a scene in two of the release's splits: `refuse` it, or `drop` it
+            from the earlier one.
+        suffix: Ending of the files' names; `.gz` compresses them.
 
     Returns:
         The manifest and the failures.
 
     Raises:
-        BenchmarkError: If the benchmark, reduction or split is unknown, nothing can be read,
-            or splits overlap.
+        BenchmarkError: If the benchmark, reduction or split is unknown, nothing can be read, or
+            splits overlap.
     """
     if name not in BENCHMARKS:
         raise BenchmarkError(f"no benchmark {name!r}; known are: {', '.join(BENCHMARKS)}")
@@ -134,7 +135,7 @@ def import_benchmark(
     told = json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
     files = {MANIFEST: told} | {splits[n]["file"]: content for n, content in contents.items()}
     earlier = [] if _reads(path, sources, folder) else _splits_of(folder)
-    with ExitStack() as made:  # all are whole before one takes its name
+    with ExitStack() as made:  # all files are complete before any gets its name
         for file, content in files.items():
             packed = gzip.compress(content, mtime=0) if file.endswith(".gz") else content
             stream = made.enter_context(replacing(folder / file))
@@ -147,14 +148,14 @@ def import_benchmark(
 
 
 def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> bool:
-    """Whether an import writes to a folder that it reads."""
+    """Whether an import would write to a folder from which it reads."""
     base = Path(path) if Path(path).is_dir() else Path(path).parent
     read = {(base / source["file"]).resolve().parent for source in sources if "file" in source}
     return folder.resolve() in read
 
 
 def _splits_of(folder: Path) -> list[Path]:
-    """Splits that an earlier import wrote to a folder, except those changed since."""
+    """Splits that an earlier import wrote to a folder, except those that were changed since."""
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         entries = manifest["splits"].values() if manifest["symbouq"] else ()
@@ -165,7 +166,7 @@ def _splits_of(folder: Path) -> list[Path]:
 
 
 def _content_hash(file: Path) -> str | None:
-    """SHA-256 of a split's unpacked content; None if it cannot be read."""
+    """SHA-256 of a split's uncompressed content; None if it cannot be read."""
     try:
         content = file.read_bytes()
         unpacked = gzip.decompress(content) if file.suffix == ".gz" else content
@@ -175,7 +176,7 @@ def _content_hash(file: Path) -> str | None:
 
 
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
-    """Requested sizes; None for the release's own."""
+    """The requested sizes; None keeps the release's own splits."""
     if split == "paper":
         return benchmark.sizes or None
     if split in ("source", "none"):
@@ -195,7 +196,7 @@ def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
 def _read(
     benchmark: Benchmark, path: str
 ) -> tuple[list[dict[str, Any]], list[Path], list[Item], list[RecordError]]:
-    """Sources with hashes, skipped files, questions and failures."""
+    """Return the sources with their hashes, the skipped files, the questions and the failures."""
     place = Path(path)
     if place.exists() and not path.startswith("hf:"):
         files, skipped = files_of(place)
@@ -220,7 +221,7 @@ def _read(
 
 
 def _hash(file: Path) -> str | None:
-    """SHA-256 of a file; None if it cannot be read, which was reported before."""
+    """SHA-256 of a file. None if it cannot be read, which was reported before."""
     try:
         return file_hash(file)
     except OSError:
@@ -228,7 +229,7 @@ def _hash(file: Path) -> str | None:
 
 
 def _invalid(item: Item) -> RecordError | None:
-    """Error of a question that makes no valid record; None if it does."""
+    """Error for a question that does not make a valid record; None if it does."""
     try:
         record = item.record()
         json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
@@ -244,12 +245,12 @@ def _invalid(item: Item) -> RecordError | None:
 
 
 def _encoded(items: Iterable[Item]) -> bytes:
-    """A split as JSON Lines."""
+    """Encode a split as JSON Lines."""
     return "".join(json.dumps(item.record(), ensure_ascii=False) + "\n" for item in items).encode()
 
 
 def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
-    """The entry of a split in the manifest."""
+    """The manifest's entry for a split."""
     pairs = sorted(item.pair_key for item in items)
     return {
         "file": file,
@@ -263,7 +264,9 @@ def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
 
 
 def _counts(items: Iterable[Item]) -> dict[str, int]:
-    """Frequency of each label among the answers; all options of a question count as one."""
+    """How often each label occurs among the answers. In multiple choice, all options count as one
+    label.
+    """
     counts: Counter[str] = Counter()
     for item in items:
         if item.space == "choice":

@@ -1,4 +1,4 @@
-"""A question of a benchmark, whatever its layout."""
+"""A benchmark's question, whatever its layout."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from symbouq.auditing.answers import Kind, space_of
 from symbouq.errors import SymboUQError
 
 Scene = str | list[str]
-"""One text, which the audit splits, or a list of sentences."""
+"""One text, which the audit splits into sentences, or a list of sentences."""
 
 
 class BenchmarkError(SymboUQError):
-    """A benchmark cannot be imported as asked: an unknown name or layout, no rows, splits
-    that overlap.
+    """A benchmark cannot be imported as requested: a name or layout is unknown, there are no rows,
+    or splits overlap.
     """
 
 
@@ -25,18 +25,18 @@ class Item:
 
     Attributes:
         id: Id in the import.
-        dataset: Name by which the audit chooses a profile.
+        dataset: Dataset name, by which the audit chooses a profile.
         scene: The trusted statements.
         question: The question.
         answer: The right label or labels.
         labels: Possible labels.
         kind: Whether an answer is one label, a set or a sequence.
         meta: Other fields of the release.
-        split: The release's split, if any.
-        story: The release's name for the scene, if any.
+        split: Split in the release, if any.
+        story: Name of the scene in the release, if any.
         extra: Fields to keep in the record, such as a trace's `response`.
-        file: Its file.
-        line: Its line or row number.
+        file: File that it comes from.
+        line: Its line or row number there.
     """
 
     id: str
@@ -65,16 +65,16 @@ class Item:
 
     @property
     def scene_key(self) -> str:
-        """Key of the scene."""
+        """Key that identifies the scene."""
         return scene_key(self.scene)
 
     @property
     def pair_key(self) -> str:
-        """SHA-256 of scene and question."""
+        """SHA-256 of the scene and the question."""
         return _digest(f"{_words(self.scene)}\n{_words(self.question)}")
 
     def record(self) -> dict[str, Any]:
-        """The record that is written."""
+        """The record to write."""
         return {
             "id": self.id,
             "dataset": self.dataset,
@@ -88,7 +88,7 @@ class Item:
 
 
 def scene_key(scene: Scene) -> str:
-    """SHA-256 of a scene's words, ignoring case, spacing and sentence boundaries."""
+    """SHA-256 of a scene's words. Case, spacing and sentence boundaries do not matter."""
     return _digest(_words(scene))
 
 

@@ -1,6 +1,6 @@
-"""Rows of a release as questions, by their declared layout.
+"""Turns a release's rows into questions, according to the declared layouts.
 
-The error for a row of another shape says what was expected and found.
+If a row has another shape, the error says what was expected and what was found.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Found = Item | RecordError
 
 
 class _Origin(NamedTuple):
-    """Origin of a row; the split is the release's, if the file is named after one."""
+    """Where a row comes from. `split` is set if the file is named after a split."""
 
     benchmark: Benchmark
     file: str
@@ -31,29 +31,31 @@ class _Origin(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """Beginning of the ids of its questions."""
+        """Beginning of the ids of this row's questions."""
         stem = Path(self.file).name.split(".")[0]
         return stem if stem.startswith(self.benchmark.name) else f"{self.benchmark.name}-{stem}"
 
     def fault(self, message: str) -> RecordError:
-        """An error at this place."""
+        """Make an error that points to this row."""
         return RecordError(message, self.file, self.line)
 
 
 def read_file(path: Path, benchmark: Benchmark) -> Iterator[Found]:
-    """Questions of a file (possibly compressed) in order, and an error for each unreadable part."""
+    """Yield the questions in a file (possibly compressed) in order, and an error for each
+    unreadable part.
+    """
     text, fault = text_of(path)
     try:
         yield from _read(text, path, benchmark)
     except Exception as error:
-        # A fault of ours must not cost the other files; it is reported like any other.
+        # A bug of our own must not cost the other files. It is reported like any other error.
         yield RecordError(internal(error), str(path), 1)
     if fault is not None:
         yield RecordError(fault, str(path), text.count("\n") + 1)
 
 
 def read_hub(name: str, benchmark: Benchmark) -> Iterator[Found]:
-    """Questions of a Hugging Face dataset (`hub_rows`).
+    """Yield the questions of a Hugging Face dataset (`hub_rows`).
 
     Raises:
         BenchmarkError: If the `datasets` library is missing or the dataset cannot be loaded.
@@ -63,7 +65,7 @@ def read_hub(name: str, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def unrepeated(found: Iterable[Found]) -> tuple[list[Item], list[RecordError]]:
-    """Items and failures; a repeated id is a failure."""
+    """Separate questions from failures. A repeated id is a failure."""
     items: dict[str, Item] = {}
     failed: list[RecordError] = []
     for one in found:
@@ -76,7 +78,7 @@ def unrepeated(found: Iterable[Found]) -> tuple[list[Item], list[RecordError]]:
 
 
 def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
-    """The questions of a file's text."""
+    """Yield the questions in a file's text."""
     split = split_named(path.name.split(".")[0])
     if suffix(path) == ".txt":
         if "babi" in benchmark.layouts:
@@ -94,7 +96,7 @@ def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def _layout(row: Mapping[str, Any]) -> str | None:
-    """Layout whose fields a row has."""
+    """The first layout whose fields all occur in a row; None if there is none."""
     for layout_name, layout in LAYOUTS.items():
         asked = [(layout.questions,)] if layout.questions else [layout.question, layout.answer]
         if all(any(name in row for name in names) for names in (layout.scene, *asked)):
@@ -108,7 +110,7 @@ def _unexpected(benchmark: Benchmark, found: str) -> str:
 
 
 def _items(row: Any, origin: _Origin) -> Iterator[Found]:
-    """The questions of one row."""
+    """Yield the questions in one row."""
     if not isinstance(row, dict):
         yield origin.fault(_unexpected(origin.benchmark, f"a {type(row).__name__}"))
         return
@@ -122,7 +124,7 @@ def _items(row: Any, origin: _Origin) -> Iterator[Found]:
         if not layout.questions:
             yield _record(row, origin) if name == "records" else _item(row, row, layout, origin)
             return
-        _scene(row, layout)  # read again for each question; what is wrong with it is told once
+        _scene(row, layout)  # each question reads it again; its faults are reported once
         if not isinstance(row[layout.questions], list):
             raise RecordError(f"`{layout.questions}` is no list")
     except RecordError as error:
@@ -142,10 +144,10 @@ def _items(row: Any, origin: _Origin) -> Iterator[Found]:
 def _item(
     row: Row, fields: Row, layout: Layout, origin: _Origin, number: int | None = None
 ) -> Item:
-    """A question as its layout declares it.
+    """Read a question as its layout declares it.
 
-    `fields` are the question's own, which may be the row's; `number` counts several questions of a
-    row.
+    `fields` are the question's own fields, which may be the row's. `number` counts the questions if
+    a row holds several.
     """
     for names in (layout.question, layout.answer):
         if not any(name in fields for name in names):
@@ -201,7 +203,7 @@ def _item(
 
 
 def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> str:
-    """Part of the benchmark that a question belongs to, as a suffix of the dataset's name."""
+    """The part of the benchmark that a question belongs to, as a suffix for the dataset's name."""
     if not layout.part:
         return ""
     named = re.search(layout.part, f"{origin.file} {row.get(layout.part_of, '')}")
@@ -211,7 +213,7 @@ def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> s
 
 
 def _record(row: Row, origin: _Origin) -> Item:
-    """A question that already is a record of this project."""
+    """Read a question that is already a record of this project."""
     known = {"id", "dataset", "scene", "question", "answer", "answer_space", "meta"}
     benchmark, layout = origin.benchmark, LAYOUTS["records"]
     labels = row.get(layout.choices)
@@ -244,7 +246,7 @@ def _record(row: Row, origin: _Origin) -> Item:
 
 
 def _typed(qtype: str, choices: list[str] | None, benchmark: Benchmark) -> tuple[str, list[str]]:
-    """Type of a question of SpartQA, SpaRTUN or ReSQ, and its labels."""
+    """Type and labels of a question from SpartQA, SpaRTUN or ReSQ."""
     relations = benchmark.spaces.get("FR", BENCHMARKS["spartun"].spaces["FR"])
     if not qtype and choices is not None:
         name = space_of(choices).name
@@ -262,8 +264,8 @@ _BABI_LINE = re.compile(r"\s*(\d{1,9})\s+(.*\S)\s*$", re.ASCII)
 
 
 def _babi(text: str, origin: _Origin) -> Iterator[Found]:
-    """Questions of bAbI's numbered lines: each sees the sentences before it, and number 1 starts a
-    story.
+    """Yield questions from bAbI's numbered lines. Each comes with the sentences before it; line 1
+    starts a new story.
     """
     benchmark = origin.benchmark
     task = _task(origin.file)
@@ -319,7 +321,7 @@ def _babi(text: str, origin: _Origin) -> Iterator[Found]:
 
 
 def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str | list[str]]:
-    """The name of the answer space, its labels, and the answer there."""
+    """Name of the answer space, its labels, and the answer expressed in them."""
     if len(benchmark.spaces) == 1:
         ((name, labels),) = benchmark.spaces.items()
         return name, list(labels), _in_space(text, list(labels), "")
@@ -336,7 +338,7 @@ def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str |
 
 
 def _value(row: Row, names: Sequence[str]) -> Any:
-    """The value of the first field that a row has."""
+    """The value of the first of the given fields that the row has; None if it has none."""
     return next((row[name] for name in names if name in row), None)
 
 
@@ -349,13 +351,13 @@ def _is_texts(value: Any) -> bool:
 
 
 def _task(file: str) -> str:
-    """Task number in a file name: `qa3_train.json` is 3."""
+    """The task number in a file's name: 3 for `qa3_train.json`."""
     task = re.search(r"qa(\d+)", Path(file).name)
     return task.group(1) if task else ""
 
 
 def _hops(fields: Row, layout: Layout, origin: _Origin) -> dict[str, Any]:
-    """The number of reasoning steps, as `meta.hops`."""
+    """The number of reasoning steps as `meta.hops`, if known."""
     hops = _value(fields, layout.hops)
     if hops is None and layout.task_hops:
         hops = _task(origin.file) or None
@@ -375,7 +377,7 @@ _INNER_END = re.compile(r"[.!?]\s+[A-Z]")
 
 
 def _scene(row: Row, layout: Layout) -> Scene:
-    """A list with one sentence per item, otherwise one text."""
+    """Read the scene: a list if each item is one sentence, otherwise one text."""
     value = _value(row, layout.scene)
     if not isinstance(value, str) and not _is_texts(value):
         raise RecordError(f"a scene is a text or a list of texts; found {type(value).__name__}")
@@ -390,7 +392,9 @@ def _scene(row: Row, layout: Layout) -> Scene:
 
 
 def _chosen(answer: Any, choices: list[str] | None) -> Any:
-    """The choice, if an answer is its position."""
+    """If an answer is a position among the choices, return that choice; otherwise the answer
+    itself.
+    """
     if isinstance(answer, bool) or not isinstance(answer, int):
         return answer
     if choices is None or not 0 <= answer < len(choices):
@@ -399,7 +403,7 @@ def _chosen(answer: Any, choices: list[str] | None) -> Any:
 
 
 def _in_space(answer: Any, labels: list[str], space: str) -> Any:
-    """An answer in the spelling of its space, a list if the release has one."""
+    """Spell an answer as in its answer space. It is a list if the release's answer is one."""
     many = isinstance(answer, list | tuple)
     found: list[str] = []
     for one in answer if many else [answer]:

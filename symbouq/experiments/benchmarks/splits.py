@@ -1,8 +1,8 @@
 """Splits that are the same on every machine and keep each scene in one split.
 
-The hash of its words and the release's name identify a scene; its questions stay together. Scenes
-are taken in the order of a seeded hash, and the questions of the last one in the order of another,
-so a split has exactly the requested size if the data suffice.
+A scene is identified by a hash of its words and by the release's name for it; its questions stay
+together. Scenes are taken in the order of a seeded hash. The last scene's questions are taken in
+the order of another hash, until the split has exactly the requested size, if the data suffice.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from symbouq.experiments.benchmarks.items import BenchmarkError, Item
 ORDER = ("train", "validation", "test")
 
 Group = list[Item]
-"""The questions of one scene."""
+"""All questions about one scene."""
 
 
 @dataclass
 class Cut:
-    """Questions of each split, notes in sentences, and the numbers of questions in no split and of
-    those left out because their scene is in another split.
+    """The questions of each split, and notes in sentences. `unused` counts questions in no split,
+    `overlapping` those left out because their scene is in another split.
     """
 
     rows: dict[str, list[Item]] = field(default_factory=dict)
@@ -33,7 +33,7 @@ class Cut:
 
 
 def grouped(items: Sequence[Item]) -> list[Group]:
-    """Questions by scene, in order of first appearance."""
+    """Group questions by scene, in order of first appearance."""
     parents: dict[str, str] = {}
 
     def root(key: str) -> str:
@@ -52,13 +52,14 @@ def grouped(items: Sequence[Item]) -> list[Group]:
 
 
 def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
-    """Groups, each in at most one of the release's splits, and the number of dropped questions.
+    """Separate the release's splits. Return groups that lie in at most one split each, and the
+    number of dropped questions.
 
-    With `drop`, a scene in two splits stays in the later one only (test before validation before
+    With `drop`, a scene in two splits is kept only in the later one (test before validation before
     train).
 
     Raises:
-        BenchmarkError: If a scene is in two splits without `drop`.
+        BenchmarkError: If a scene is in two splits, without `drop`.
     """
     kept: list[Group] = []
     clashes: list[Group] = []
@@ -75,7 +76,7 @@ def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
 
 
 def _overlap(clashes: Sequence[Group]) -> str:
-    """Message about scenes in two splits, naming the first ten."""
+    """Message about scenes that are in two splits, naming the first ten."""
     shown = [
         ", ".join(f"{item.id} ({item.split})" for item in group if item.split)
         for group in clashes[:10]
@@ -95,11 +96,11 @@ def cut(
     pool: bool = False,
     drop: bool = False,
 ) -> Cut:
-    """Split a benchmark; sizes of None keep the release's own splits.
+    """Split a benchmark. If `sizes` is None, the release's own splits are kept.
 
-    A split that the release lacks is drawn from rows without a split, else from the rest of
-    training, and validation at last from test; notes say so. Scarce rows are shared evenly. With
-    `pool`, all rows are drawn from, whatever their split; `drop` is that of `separate`.
+    If the release lacks a split, it is drawn from rows without a split, otherwise from what is left
+    of training, and validation as a last resort from test. Notes say so. Scarce rows are shared
+    evenly. With `pool`, rows are drawn regardless of their split; `drop` is as in `separate`.
 
     Raises:
         BenchmarkError: If a scene is in two splits.
@@ -133,11 +134,12 @@ def cut(
 
 
 _DONORS = {"train": ("",), "validation": ("", "train", "test"), "test": ("", "train")}
-"""Where the rows of a split come from that the release lacks; `` is rows without a split."""
+"""For a split that the release lacks: the splits from which its rows are drawn. The empty name
+stands for rows without a split."""
 
 
 def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int]) -> None:
-    """Fill the splits; those that the release lacks from the first source with rows."""
+    """Fill the splits. One that the release lacks is filled from the first source that has rows."""
     plan: dict[str, dict[str, int]] = defaultdict(dict)
     for name, size in sizes.items():
         donors = (name,) if by_split[name] else _DONORS[name]
@@ -153,9 +155,9 @@ def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int])
 
 
 def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
-    """Move scenes from a list into splits, whole except for the last of each.
+    """Move whole scenes from a list into splits; only the last scene of each split may be divided.
 
-    If rows are scarce, no short split gets more than another.
+    If rows are scarce, they are shared so that no incomplete split gets more than another.
     """
     left = sum(map(len, groups))
     by_size = sorted(wanted, key=wanted.__getitem__)
@@ -170,7 +172,7 @@ def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
 
 
 def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
-    """Scenes in the order of their hashes, their questions likewise."""
+    """Order scenes by their hashes, and likewise the questions within each."""
 
     def rank(key: str) -> str:
         return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
@@ -186,17 +188,17 @@ def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
 
 
 def _restore_order(done: Cut, items: Sequence[Item]) -> None:
-    """Put rows in the order of the source, and splits in the usual order."""
+    """Put rows back into the order of the source, and splits into the usual order."""
     place = {id(item): number for number, item in enumerate(items)}
     names = sorted(done.rows, key=lambda n: (ORDER.index(n) if n in ORDER else 9, n))
     done.rows = {n: sorted(done.rows[n], key=lambda item: place[id(item)]) for n in names}
 
 
 def check_apart(rows: Mapping[str, Sequence[Item]]) -> None:
-    """Make sure that written splits share no scene.
+    """Check that the written splits share no scene.
 
     Raises:
-        BenchmarkError: If two do.
+        BenchmarkError: If two of them do.
     """
     first: dict[str, tuple[str, str]] = {}
     for name, items in rows.items():

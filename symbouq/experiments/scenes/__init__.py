@@ -1,5 +1,6 @@
-"""Generated scenes with questions, sound reasoning and the truth.
+"""Generated scenes with questions, sound reasoning and the true labels.
 
-Five families mirror the answer spaces of the benchmarks. The truth comes from coordinates and
-nesting. Nothing here uses the auditor, its rules or its parser, so its labels can judge them.
+The five families mirror the benchmarks' answer spaces. Truth is computed from coordinates and
+nesting. Nothing here uses the auditor, its rules or its parser, so these labels can be used to
+judge them.
 """

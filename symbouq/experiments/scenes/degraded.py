@@ -1,10 +1,11 @@
-"""Scenes with sentences hidden or blurred, one more per step, until they no longer decide.
+"""Scenes in which more and more sentences are hidden or blurred, until the scene no longer decides
+the question.
 
-The first hidden sentence is, if possible, one that the answer does not rest on, so the question
-stays decided. Next come premises of the answer, then the rest. Ties are drawn by scene and question
-alone, so all traces about a question lose the same sentences. Less of a scene can only leave more
-open; so a sentence is kept if the scene says something else without it, for example because others
-refer to it. Blurring a sentence leaves only the denial of its converse.
+If possible, the first hidden sentence is one that the answer does not need, so that the question
+stays decided. Next come premises of the answer, then the rest. Ties are broken by the scene and
+question alone, so all traces about a question lose the same sentences. Hiding part of a scene
+should only leave more open. So a sentence is kept if the scene would say something else without it,
+for example because others refer to it. Blurring a sentence leaves only the denial of its converse.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def degrading(
     ontology: str | None = None,
     pipeline: str | None = None,
 ) -> Work:
-    """A worker that writes the steps of a record (`degraded`); keeps whether each is decided."""
+    """Make a worker that writes the steps of a record (`degraded`) and keeps whether each is
+    decided.
+    """
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[list[Record], list[bool]]:
@@ -52,23 +55,25 @@ def degraded(
     last: int | None = None,
     blur: bool = False,
 ) -> Iterator[Record]:
-    """Steps of a record: at step n, n sentences are hidden, those of step n - 1 and one more; at
-    least one stays. `blurred` replaces `hidden` if sentences are blurred, which needs a direction.
+    """Yield the steps of a record. At step n, n sentences are hidden: those of step n - 1 and one
+    more. At least one sentence stays. With `blur`, sentences that state a direction are blurred
+    instead, and the key is `blurred` instead of `hidden`.
 
-    Each is the record with the remaining scene, and
+    Each step is the record with the remaining scene, and with
 
-    - `step` and `hidden`, the numbers of the hidden sentences (for a scene in unnumbered
-      relations, of those) in order of hiding, from 1;
-    - `decided`, whether the scene still settles all that the whole scene settles of the question;
-    - `gold`: the status of the record's `answer` and of its trace's `delivered` answer:
-      `entailed`, `contradicted` or `open`; null if there is none in the answer space;
-    - for a trace `uses`, the claims (from 1) that rest on a hidden sentence, and `used`, whether
+    - `step`, and `hidden`: the numbers of the hidden sentences (or relations, if the scene consists
+      of unnumbered ones), from 1, in order of hiding;
+    - `decided`: whether the scene still settles everything about the question that the whole scene
+      settles;
+    - `gold`: the status of the record's `answer` and of its trace's `delivered` answer: `entailed`,
+      `contradicted` or `open`; null if there is none in the answer space;
+    - for a trace, `uses`: the claims (from 1) that rest on a hidden sentence, and `used`: whether
       there are any.
 
-    Steps `first` to `last` are written; without `last`, up to the first open one.
+    Steps `first` to `last` are yielded; without `last`, the first open step is the last.
 
     Raises:
-        RecordError: If the whole scene cannot be read, or contradicts itself, or nothing is asked.
+        RecordError: If the whole scene cannot be read or contradicts itself, or nothing is asked.
     """
     record = instance.model_dump(exclude_unset=True, exclude={"readings"})
     says = record.keys() & {"response", "conclusion", "claims"}
@@ -99,7 +104,7 @@ def degraded(
         decided = _decided(found) and set(found.certain) == set(whole.certain)
         if decided:
             named = [int(premise.rpartition(":")[2]) for premise in found.premises]
-            # What is left of a scene has its sentences counted anew.
+            # Sentences are numbered anew in the remaining scene.
             premises |= {left[n - 1] if hidden and not blur else n for n in named}
         if len(hidden) >= first:
             step: Record = {
@@ -115,7 +120,7 @@ def degraded(
             yield {**view, **step}
         if len(hidden) == last or (last is None and hidden and not decided):
             return
-        wanted = bool(hidden)  # the first is one that the answer does not rest on
+        wanted = bool(hidden)  # the first one hidden should not affect the answer
         left.sort(key=lambda n: ((n in premises) != wanted, order.index(n)))
         for number in left if blur or len(left) > 1 else ():
             if blur and number not in scene.vaguer:
@@ -130,7 +135,7 @@ def degraded(
 
 
 class _Scene:
-    """Sentences of a record, to hide or blur."""
+    """The sentences of a record, which can be hidden or blurred."""
 
     def __init__(self, auditor: TraceAuditor, instance: Instance, record: Record) -> None:
         self._parser, self._instance = auditor.parser_for(instance), instance
@@ -138,7 +143,7 @@ class _Scene:
         self._relations = list[tuple[int, Record]]()
         given = instance.scene_relations
         if given is not None and not all(relation.sentence for relation in given):
-            self._record.pop("scene", None)  # whose sentences are not those that are counted
+            self._record.pop("scene", None)  # its sentences are not the ones counted
         if "scene" in self._record:
             self._record["scene"] = self._parser.sentences(instance)
         if given is not None:
@@ -152,7 +157,7 @@ class _Scene:
         self.numbers = sorted({*range(1, counted + 1), *(n for n, _ in self._relations)})
 
     def without(self, hidden: Collection[int]) -> Record:
-        """The record without some sentences; the others are renumbered."""
+        """Return the record without the given sentences. The others are renumbered."""
         left = {n: k for k, n in enumerate((n for n in self.numbers if n not in hidden), start=1)}
         view = {**self._record}
         for name in {"scene", "scene_events"} & view.keys():
@@ -167,8 +172,8 @@ class _Scene:
 
     @cached_property
     def vaguer(self) -> dict[int, list[tuple[str, str, str]]]:
-        """Denied converses of the directions in each sentence. Sentences that name their things in
-        other words are left out, because those words may be needed.
+        """For each sentence, the denied converses of its directions. A sentence that describes its
+        things in other words is left out, because those words may be needed.
         """
         ontology, relations = self._parser.ontology, self._parser.ontology.relations
         found: dict[int, dict[frozenset[str], tuple[str, str, str]]] = {}
@@ -192,7 +197,7 @@ class _Scene:
         }
 
     def blurred(self, numbers: Collection[int]) -> Record:
-        """The record with some sentences replaced by their vaguer form."""
+        """Return the record with the given sentences replaced by their vaguer forms."""
         wording = self._parser.ontology.lexicon.wording
         view = {**self._record}
         if "scene" in view:
@@ -219,7 +224,7 @@ class _Scene:
 
 
 def _labels(auditor: TraceAuditor, instance: Instance) -> list[str]:
-    """Possible answers, by the record or else by its question."""
+    """The possible answers, from the record or else from its question."""
     given = getattr(instance, "answer_space", None)
     if given is None:
         parser = auditor.parser_for(instance)
@@ -234,7 +239,7 @@ def _decided(found: Answer) -> bool:
 
 
 def _says_less(found: Answer, whole: Answer) -> bool:
-    """Whether a part of a scene settles nothing that the whole does not."""
+    """Whether a part of a scene settles nothing beyond what the whole scene settles."""
     return (
         found.status in ("answered", "open")
         and {*found.certain} <= {*whole.certain}
@@ -243,7 +248,7 @@ def _says_less(found: Answer, whole: Answer) -> bool:
 
 
 def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str]) -> str | None:
-    """Status of an answer in a scene; None if it is not a label."""
+    """Status of an answer in a scene; None if the answer is not a label."""
     if not given or not {*given} <= {*labels}:
         return None
     same = found.status == "answered" and not found.default and {*given} == {*found.answer}
@@ -253,8 +258,8 @@ def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str])
 
 
 def _uses(auditor: TraceAuditor, trace: Trace) -> Mapping[int, Sequence[int]]:
-    """Reasoning claims by the sentences that their verdicts rest on. A claim that states the answer
-    from several sentences is the conclusion again, and is left out.
+    """Map each sentence to the reasoning claims whose verdicts rest on it. A claim that derives the
+    answer from several sentences merely repeats the conclusion, and is left out.
     """
     *steps, last = auditor.audited(trace)["claims"] or [None]
     asked = _pairs(last) if last else set()

@@ -1,4 +1,4 @@
-"""The five families of scenes, their questions and their reasoning."""
+"""The five families of scenes, with their questions and reasoning."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ _OBJECTS = ("bench", "pond", "tree", "lamp", "statue", "well", "table", "stone")
 
 @dataclass(frozen=True)
 class Problem:
-    """A scene, a question, its answer and a sound way there.
+    """A scene, a question, its answer, and sound reasoning that leads to it.
 
     Attributes:
         hops: Number of stated facts needed for the answer.
-        scene: Sentences, in random order.
+        scene: The sentences, in random order.
         question: The question, or the statement to judge.
-        answer: The right label, or a list if the space has sets.
-        reasoning: Sound steps; a few in blocks exceed the contract's length.
-        facts: Stated facts, one per sentence, in canonical direction.
+        answer: The right label, or a list of labels if answers are sets.
+        reasoning: Sound steps. A few in the family `blocks` exceed the contract's length.
+        facts: Stated facts, one per sentence, in their canonical direction.
     """
 
     family: str
@@ -58,12 +58,12 @@ class Problem:
 
     @property
     def conclusion(self) -> str:
-        """The answer as a trace delivers it."""
+        """The answer, worded as in a trace."""
         return self.answer if isinstance(self.answer, str) else ", ".join(self.answer)
 
     @property
     def trace(self) -> Structured:
-        """The sound reasoning with the answer."""
+        """A trace with the sound reasoning and the answer."""
         return Structured(self.reasoning, self.conclusion)
 
     def record(self, identity: str) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Problem:
 
 
 def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Problem:
-    """A chain of unit steps between letters: where is its first thing from its last?"""
+    """A chain of unit steps between letters. Where is its first letter relative to its last?"""
     names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 1, 1, 2)))
     path, others = names[: hops + 1], names[hops + 1 :]
     ways = [way for way in NINE if way in wordings and way != "overlap"]
@@ -109,9 +109,10 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
 
 
 def blocks(hops: int, draw: random.Random) -> Problem:
-    """Coloured shapes in adjacent blocks: which relations hold?
+    """Coloured shapes in adjacent blocks. Which relations hold?
 
-    One hop asks within a block, two from a shape to a block, three from shape to shape.
+    One hop asks about shapes within a block, two about a shape and a block, three about shapes in
+    different blocks.
     """
     names = [f"block {letter}" for letter in draw.sample(ascii_uppercase[:6], 3)]
     shapes = draw.sample([f"the {c} {s}" for c in _COLOURS for s in _SHAPES], 4)
@@ -136,7 +137,7 @@ def blocks(hops: int, draw: random.Random) -> Problem:
 
 
 def regions(hops: int, draw: random.Random) -> Problem:
-    """Places in places: is one inside, around, outside or touching another?"""
+    """Places within places. Is one inside, around, outside or touching another?"""
     names = [f"the {name}" for name in draw.sample([*_PLACES, *_OBJECTS], 6)]
     kind = draw.choice(("inside", "contains", "outside") if hops > 1 else NESTING[:4])
     aside = (names[5], draw.choice(("inside", "outside")), names[4])
@@ -168,7 +169,9 @@ def regions(hops: int, draw: random.Random) -> Problem:
 
 
 def distances(hops: int, draw: random.Random) -> Problem:
-    """Things in places near and far: how far is one from another, if that can be told?"""
+    """Things in places that are near or far. How far is one from another, if this can be
+    determined?
+    """
     places = [f"the {name}" for name in draw.sample(_PLACES, 3)]
     things = [f"the {name}" for name in draw.sample(_OBJECTS, 4)]
     relation = draw.choice(("near", "far", "touching") if hops == 1 else ("far", "far", "near"))
@@ -194,14 +197,14 @@ def distances(hops: int, draw: random.Random) -> Problem:
 
 
 def inference(hops: int, draw: random.Random) -> Problem:
-    """A statement to judge by premises: entailed, contradicted, or neither."""
+    """A statement to be judged by premises: entailed, contradicted, or neither."""
     names = [f"the {name}" for name in draw.sample([*_OBJECTS, *_PLACES], hops + 3)]
     side = draw.choice(SIDES)
     label = draw.choice(JUDGEMENTS)
     path = names[: hops + 1]
     links = [(u, side, v) for u, v in pairwise(path)]
     if label == "neutral":
-        # One link the other way round: nothing follows for the ends.
+        # Reverse one link, so that nothing follows for the ends.
         cut = draw.randrange(hops)
         u, _, v = links[cut]
         links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-2])
@@ -228,14 +231,14 @@ FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
     "distances": distances,
     "inference": inference,
 }
-"""The families by name; each makes a problem of so many hops, 1 to 3."""
+"""The families by name. Each makes a problem with the given number of hops, from 1 to 3."""
 
 
 def problems(
     family: str, count: int | None, seed: int, hops: Sequence[int] = (1, 2, 3)
 ) -> Iterator[Problem]:
-    """Problems of a family, determined by the seed, endless if `count` is None; `hops` are taken in
-    turn.
+    """Yield problems of a family, determined by the seed; if `count` is None, without end. The
+    values in `hops` are used in turn.
     """
     for number in itertools.count() if count is None else range(count):
         draw = random.Random(f"{family}/{seed}/{number}")
@@ -253,13 +256,13 @@ def _problem(
     steps: Sequence[str],
     wordings: Wordings = SCENE,
 ) -> Problem:
-    """A problem whose scene words each fact at random."""
+    """Make a problem whose scene states each fact in a random wording."""
     scene = tuple(sentence(fact, draw, wordings) for fact in facts)
     return Problem(family, hops, scene, question, answer, answer_space, tuple(steps), tuple(facts))
 
 
 def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
-    """Facts in random order, each possibly turned round."""
+    """Put facts into random order, and replace some by their converses."""
     return [
         converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
         for fact in draw.sample(list(facts), len(facts))
@@ -267,13 +270,13 @@ def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCE
 
 
 def _sum(links: Sequence[Fact]) -> str:
-    """The direction of a chain's first thing from its last."""
+    """Direction of a chain's first thing as seen from its last."""
     return direction(*(sum(steps) for steps in zip(*(STEPS[r] for _, r, _ in links), strict=True)))
 
 
 def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """Step that turns a stated fact round, or two if it is too long for the contract; none if the
-    scene states the fact itself.
+    """Steps that turn a stated fact into its converse `fact`: one, or two if one is too long for
+    the contract. None are needed if the scene states `fact` itself.
     """
     if fact in facts:
         return []
@@ -282,11 +285,11 @@ def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
 
 
 def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """Steps that take a fact from the scene, turned round if necessary."""
+    """Steps that state a fact from the scene, turned round if necessary."""
     return _turned(fact, facts) or [atom(fact)]
 
 
 def _applied(fact: Fact, facts: Sequence[Fact], conclusion: Fact | None) -> list[str]:
-    """Steps that take a fact from the scene and conclude another, if one follows."""
+    """Steps that state a fact from the scene and, if one follows, a conclusion."""
     end = f", so {atom(conclusion)}" if conclusion else ""
     return [*_turned(fact, facts), f"{atom(fact)}{end}"]

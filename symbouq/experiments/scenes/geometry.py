@@ -1,9 +1,9 @@
 """Layouts of things, and the relations that hold in all of them.
 
-A box is an interval on each axis, and a fact orders end points: `left(u, v)` says that u ends
-before v begins. Such facts form a partial order, and a relation holds in every layout exactly if
-its order follows by reachability; neither search nor inference rules are needed. Unit steps (the
-chains) leave one layout, whose coordinates are added up.
+A box is an interval on each axis, and a fact puts end points in order: `left(u, v)` says that u
+ends before v begins. Such facts form a partial order. A relation holds in every layout exactly if
+reachability implies its order, so neither search nor inference rules are needed. Unit steps (the
+family `chains`) allow only one layout, whose coordinates are added up.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Node = TypeVar("Node")
 Fact = tuple[str, str, str]
 """Subject, relation and object."""
 End = tuple[str, int, int]
-"""An end point: a thing, 0 where it begins or 1 where it ends, and the axis."""
+"""An end point: the thing, 0 for its beginning or 1 for its end, and the axis."""
 
 STEPS: dict[str, tuple[int, int]] = {
     "left": (-1, 0),
@@ -29,7 +29,7 @@ STEPS: dict[str, tuple[int, int]] = {
     "lower-right": (1, -1),
     "overlap": (0, 0),
 }
-"""The nine directions as steps to the right and upwards."""
+"""The nine directions as steps rightwards and upwards."""
 
 DIRECTIONS = {step: name for name, step in STEPS.items()}
 
@@ -50,18 +50,18 @@ OPPOSITE |= {other: name for name, other in OPPOSITE.items()}
 
 
 def converse(fact: Fact) -> Fact:
-    """The same fact, said of the other thing."""
+    """State the same fact with subject and object exchanged."""
     u, relation, v = fact
     return v, OPPOSITE[relation], u
 
 
 def direction(dx: int, dy: int) -> str:
-    """The direction of a difference of coordinates."""
+    """Direction of the given difference between coordinates."""
     return DIRECTIONS[(dx > 0) - (dx < 0), (dy > 0) - (dy < 0)]
 
 
 def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]]:
-    """Places of all things linked to the origin at (0, 0) by unit steps."""
+    """Coordinates of all things linked to `origin` by unit steps. The origin is at (0, 0)."""
     facts = list(facts)
     placed = {origin: (0, 0)}
     while True:
@@ -79,10 +79,10 @@ def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]
 
 
 class Boxes:
-    """Relations that hold, or fail, in every layout of boxes under some facts.
+    """Relations that hold, or fail, in every layout of boxes that satisfies the given facts.
 
     Attributes:
-        before: End points strictly after each.
+        before: For each end point, those strictly after it.
         within: Containers of each thing, direct or not.
         stated: Facts about distance and touch, with their converses.
         apart: Pairs of things that share nothing, in both orders.
@@ -156,23 +156,25 @@ class Boxes:
                 self.before[name, 1, axis] = set()
 
     def _stated_around(self, u: str, relation: str, v: str) -> bool:
-        """Whether a relation is stated of two things or of any of their containers."""
+        """Whether the relation is stated between the two things or between containers of them."""
         around = product({u, *self.within[u]}, {v, *self.within[v]})
         return any((a, relation, b) in self.stated for a, b in around)
 
     def _follows(self, first: str, then: str, axis: int) -> bool:
-        """Whether the first of a pair ends before the second begins."""
+        """Whether thing `first` ends before thing `then` begins."""
         return (then, 0, axis) in self.before[first, 1, axis]
 
 
 def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
-    """Thing that ends first, thing that begins then, and axis, for a direction."""
+    """For each axis of a direction: the thing that ends first, the thing that begins after it, and
+    the axis.
+    """
     steps = enumerate(STEPS[relation])
     return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
 
 
 def _close(successors: dict[Node, set[Node]]) -> None:
-    """Add indirect successors to those of each node (Warshall)."""
+    """Add indirect successors to the successors of each node (Warshall)."""
     for middle in successors:
         for reached in successors.values():
             if middle in reached:

@@ -1,7 +1,7 @@
-"""Labels of a generated trace from the layout of its scene.
+"""Labels a generated trace according to the layout of its scene.
 
-A step is right if all that it states holds in every layout. Steps in other than the generator's
-words have no label.
+A step is right if everything it states holds in every layout. Steps not in the generator's own
+words get no label.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from symbouq.experiments.scenes.wording import facts_of
 
 
 def labels(record: dict[str, Any]) -> list[int | None]:
-    """Label of each reasoning step of a generated scene's trace: 1 right, 0 wrong, None unreadable.
+    """Label each reasoning step in a trace about a generated scene: 1 right, 0 wrong, None
+    unreadable.
 
-    The last label, of the conclusion, is None, because answers are matched, not judged.
+    The last label, for the conclusion, is None, because answers are compared, not judged.
 
     Raises:
         RecordError: If the record has no `meta.facts` (`Problem.record`).

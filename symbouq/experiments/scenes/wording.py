@@ -1,6 +1,6 @@
-"""Sentences of the generated scenes, with `{u}` and `{v}` for the things.
+"""Sentences for the generated scenes, with `{u}` and `{v}` for the things.
 
-A relation has many wordings in scenes, but one in reasoning, so steps can be judged without a
+A relation has many wordings in scenes, but only one in reasoning, so steps can be judged without a
 parser.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from symbouq.experiments.scenes.geometry import Fact
 
 Wordings = Mapping[str, Sequence[str]]
-"""Sentences by relation, with `{u}` and `{v}`."""
+"""Sentences for each relation, with `{u}` and `{v}` for the things."""
 
 _SIDEWAYS = (
     "{u} is {side} of {v}.",
@@ -74,10 +74,10 @@ SCENE: Wordings = {
     "touching": ("{u} touches {v}.", "{u} is touching {v}."),
     "outside": ("{u} is outside {v}.", "{u} is disconnected from {v}."),
 }
-"""Wordings of a relation in a scene."""
+"""The wordings of each relation in scenes."""
 
 PLAIN: Wordings = {relation: wordings[:1] for relation, wordings in SCENE.items()}
-"""The first wording of each."""
+"""The first wording of each relation."""
 
 _PREDICATES = {
     **{relation: f"is {relation} of" for relation in _DIRECTIONS},
@@ -91,25 +91,25 @@ _PREDICATES = {
     "touching": "is touching",
     "outside": "is outside",
 }
-"""The plain wording of a relation in reasoning."""
+"""The plain wording of each relation in reasoning."""
 
 
 def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str:
-    """A fact as a sentence of a scene, in a random wording."""
+    """State a fact as a sentence for a scene, in a random wording."""
     u, relation, v = fact
     text = draw.choice(wordings[relation]).format(u=u, v=v)
     return text[0].upper() + text[1:]
 
 
 def atom(fact: Fact) -> str:
-    """A fact in the plain wording of reasoning, without full stop."""
+    """State a fact in the plain wording of reasoning, without a full stop."""
     u, relation, v = fact
     return f"{u} {_PREDICATES[relation]} {v}"
 
 
 def facts_of(step: str) -> list[Fact] | None:
-    """Facts that a step states in plain wording, joined by `and`, `so` and commas; None for other
-    wordings.
+    """Read the facts that a step states in plain wording, joined by `and`, `so` and commas. None if
+    the step is worded differently.
     """
     text = step.strip().rstrip(".").replace(", so ", " and ").replace(", and ", " and ")
     read = [_fact(part.strip()) for part in text.split(" and ")]
@@ -118,7 +118,7 @@ def facts_of(step: str) -> list[Fact] | None:
 
 
 def _fact(text: str) -> Fact | None:
-    """Fact of an atom; None for other wordings."""
+    """Read the fact that an atom states; None if it is worded differently."""
     for relation, predicate in _PREDICATES.items():
         u, _, v = text.partition(f" {predicate} ")
         if u and v:

@@ -1,4 +1,4 @@
-"""Fitting, calibrating and storing scorers."""
+"""Fit, calibrate and store scorers."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from symbouq.evidence.scorers.settings import Settings
 
 FORMAT = 1
-"""Version of a kept scorer."""
+"""Format version of stored scorers."""
 DESCRIPTION, TIMING = "scorer.json", "timing.json"
-"""The files of a kept scorer."""
+"""Files of a stored scorer."""
 
 UNREADABLE = "something to read"
-"""What a trace lacks that has no claim, or no token."""
+"""What is missing from a trace without claims or without tokens."""
 
 _RESOURCES = ("equivalence", "backbone")
-"""Attributes of a scorer that change its values, and are named in its description."""
+"""Attributes of a scorer that affect its values and are therefore named in its description."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Fitted:
     Attributes:
         scorer: The scorer.
         seed: Seed of the fit; 0 if nothing is random.
-        calibrator: From its values to the probability of a right answer.
-        data: Hash of the data and settings of the fit.
+        calibrator: Map from its values to the probability of a right answer.
+        data: Hash of the data and settings used for the fit.
         seconds: Training time; 0 for training-free scores.
     """
 
@@ -54,12 +54,12 @@ class Fitted:
 
     @property
     def name(self) -> str:
-        """Name in the paper."""
+        """Name of the scorer in the paper."""
         return self.scorer.name
 
     @property
     def description(self) -> dict[str, Any]:
-        """Content of `scorer.json`, including the names of equivalence and backbone."""
+        """Content of `scorer.json`, including the names of the equivalence and the backbone."""
         resources = {part: getattr(self.scorer, part, None) for part in _RESOURCES}
         return {
             "format": FORMAT,
@@ -75,7 +75,7 @@ class Fitted:
 
 
 def seeds_of(scorer: type[Scorer], seeds: Sequence[int]) -> Sequence[int]:
-    """Seeds to fit a scorer with: only the first if nothing is random."""
+    """Seeds to fit a scorer with: only the first if it is not random."""
     return seeds if scorer.seeded else seeds[:1]
 
 
@@ -112,10 +112,10 @@ def fit_into(
     settings: Settings | None,
     resources: Resources,
 ) -> Fitted:
-    """Fit a scorer and store it in a folder of scorers, unless the same fit is already there.
+    """Fit a scorer and store it in the folder `models`, unless the same fit is already there.
 
     Raises:
-        SymboUQError: As `fit`.
+        SymboUQError: As in `fit`.
     """
     settings = replace(settings, seed=seed) if settings is not None else None
     try:
@@ -123,17 +123,17 @@ def fit_into(
         if earlier.data == fingerprint(train, validation, settings):
             return earlier
     except SymboUQError:
-        pass  # none, a stopped attempt, or one with another equivalence
+        pass  # there is none, it was interrupted, or it used another equivalence
     fitted = fit(name, train, validation, seed, settings, resources)
     save(fitted, models)
     return fitted
 
 
 def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
-    """Fit min-max statistics, reduction and Platt map of a standalone scorer on validation.
+    """Fit the min-max statistics, reduction and Platt map of a standalone scorer on validation.
 
     Raises:
-        SymboUQError: If the split is empty or of one class, or no trace has a value.
+        SymboUQError: If the split is empty, has only one class, or gives no trace a value.
     """
     known = [item for item in validation if item.correct is not None]
     faults = [fault_of(scorer, item.example) for item in known]
@@ -146,7 +146,7 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
 
 
 def fault_of(scorer: Scorer | type[Scorer], example: Example) -> str:
-    """What an example lacks for a value of a scorer, in words; empty if it has one."""
+    """What an example lacks to be scored, in words; empty if nothing."""
     return scorer.lacks(example) if readable(example) else UNREADABLE
 
 
@@ -157,8 +157,8 @@ def _readable(items: Sequence[Labelled]) -> list[Labelled]:
 def fingerprint(
     train: Sequence[Labelled], validation: Sequence[Labelled], settings: Settings | None
 ) -> str:
-    """Hash of what determines a fit: settings and readable traces, with claims, labels, audits and
-    signals.
+    """Hash of everything that determines a fit: the settings, and the readable traces with their
+    claims, labels, audits and signals.
     """
     digest = hashlib.sha256(json.dumps(asdict(settings) if settings else None).encode())
     for split in (train, validation):
@@ -177,7 +177,8 @@ def fingerprint(
 def possible(
     names: Sequence[str], examples: Sequence[Example], resources: Resources
 ) -> tuple[list[str], dict[str, str]]:
-    """Scorers whose needs some traces and the resources meet, and what the others lack.
+    """Scorers whose needs the given traces and resources meet, and what each other scorer is
+    missing.
 
     Raises:
         SymboUQError: If a scorer in `names` is not possible.
@@ -203,19 +204,19 @@ def possible(
 
 
 def folder_of(models: str | Path, name: str, seed: int) -> Path:
-    """Folder of a scorer within a folder of scorers."""
+    """Folder of a scorer within the folder `models`."""
     slug = re.sub(r"[^a-z]+", "-", name.casefold()).strip("-")
     return Path(models) / slug / f"seed-{seed}"
 
 
 def save(fitted: Fitted, models: str | Path) -> Path:
-    """Store a fitted scorer in a folder of scorers; returns its own folder."""
+    """Store a fitted scorer in the folder `models`, and return its own folder."""
     folder = folder_of(models, fitted.name, fitted.seed)
     folder.mkdir(parents=True, exist_ok=True)
     fitted.scorer.save(folder)
     timing = {"training_seconds": round(fitted.seconds, 2)}
     (folder / TIMING).write_text(json.dumps(timing) + "\n", encoding="utf-8")
-    # Last: a folder without it is a stopped attempt.
+    # Write this last: a folder without it comes from an interrupted attempt.
     text = json.dumps(fitted.description, indent=2, ensure_ascii=False) + "\n"
     (folder / DESCRIPTION).write_text(text, encoding="utf-8")
     return folder
@@ -251,10 +252,10 @@ def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
 
 
 def kept(models: str | Path, names: Sequence[str] = ()) -> list[Path]:
-    """Folders of stored scorers (all, or the named ones), in the paper's order, then by seed.
+    """Folders of stored scorers (all, or those in `names`), in the paper's order, then by seed.
 
     Raises:
-        SymboUQError: If there are none, or a named one is missing.
+        SymboUQError: If there are none, or one in `names` is missing.
     """
     wanted = {entry(name).name for name in names}
     folders: list[Path] = []

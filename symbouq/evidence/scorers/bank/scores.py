@@ -29,12 +29,12 @@ class Score:
     Attributes:
         id: Id of the trace.
         method: Name of the scorer.
-        seed: Seed of its fit.
+        seed: Seed with which the scorer was fitted.
         claims: Values in the scorer's orientation, one per claim; empty if nothing could be read.
         score: Calibrated probability that the delivered answer is right, or None.
-        reduction: How claims were reduced to the trace.
-        tokens: Values of tokens, if requested and available.
-        lacks: What the trace lacks for a score, in words; empty if it has one.
+        reduction: How the claims' values were reduced to one for the trace.
+        tokens: One value per token, if requested and available.
+        lacks: What the trace lacks to be scored, in words; empty if nothing.
     """
 
     id: str
@@ -48,17 +48,18 @@ class Score:
 
 
 class Scored(NamedTuple):
-    """One scorer's description (`Fitted.description`) and scores of some traces."""
+    """A scorer's description (`Fitted.description`) and its scores for some traces."""
 
     description: dict[str, Any]
     rows: list[Score]
 
 
 def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) -> Iterator[Score]:
-    """Scores of some traces, in order; a trace without enough to read gets none (`Scorer.lacks`).
+    """Score the given traces in order. A trace with too little to read gets no score
+    (`Scorer.lacks`).
 
     Raises:
-        SymboUQError: If an example lacks an input of the scorer.
+        SymboUQError: If an example lacks an input that the scorer needs.
     """
     lacking = [fault_of(fitted.scorer, example) for example in examples]
     values = fitted.scorer.score(
@@ -77,10 +78,9 @@ def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) ->
 
 
 class Scoring:
-    """Stored scorers (`kept`), ready to score the traces of a split, optionally with values of
-    tokens.
+    """Stored scorers (`kept`), ready to score the traces of a split, optionally token by token.
 
-    A validation split of the same dataset recalibrates them.
+    If a validation split of the same dataset is given, they are recalibrated on it.
 
     Raises:
         SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
@@ -106,10 +106,10 @@ class Scoring:
         self._signals = SignalsCache(split.signals) if split.signals is not None else None
 
     def __call__(self, chunk: Sequence[Example]) -> list[Scored]:
-        """Scores of some traces by each scorer.
+        """Score the given traces with each scorer.
 
         Raises:
-            SymboUQError: If a trace lacks what a scorer needs.
+            SymboUQError: If a trace lacks an input that a scorer needs.
         """
         if self._signals is not None:
             chunk = [replace(one, signals=self._signals.signals(one.id)) for one in chunk]
@@ -136,10 +136,10 @@ def _schema() -> pa.Schema:
 
 
 def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
-    """Write scores as Parquet, one row per trace, method and seed, scorer after scorer.
+    """Write scores as Parquet, scorer after scorer, with one row per trace, method and seed.
 
-    The metadata has the descriptions (`scorers`) and the reasons for missing scores (`lacking`).
-    Each of `parts` has scores by the same scorers. Returns the number of rows of each scorer.
+    The metadata holds the descriptions (`scorers`) and the reasons for missing scores (`lacking`).
+    Each part must hold scores from the same scorers. Returns the number of rows of each scorer.
     """
     schema = _schema()
     import pyarrow as pa
@@ -168,7 +168,7 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
 
 
 def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
-    """Calibrators of a file's scores, by method and seed.
+    """Read the calibrators of the scores in a file, by method and seed.
 
     Raises:
         SymboUQError: If the file has no scores.
@@ -185,7 +185,7 @@ def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
 
 
 def read_scores(path: str | Path) -> list[Score]:
-    """Scores of a Parquet file.
+    """Read the scores in a Parquet file.
 
     Raises:
         SymboUQError: If the file has no scores.

@@ -1,4 +1,4 @@
-"""The files of a split: traces, signals, audits, labels."""
+"""The files of a split: traces, signals, audits and labels."""
 
 from __future__ import annotations
 
@@ -14,16 +14,13 @@ from symbouq.evidence.signals.cache import SignalsCache, examples
 from symbouq.evidence.signals.example import Example
 
 CHUNK = 256
-"""Traces that are scored together. A network's last digits depend on what it is given side by
-side, so this is the same wherever they are scored.
-"""
+"""Number of traces scored together. It is the same everywhere, because the last digits of a
+network's output depend on which traces share its batch."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Traces of a split and, as far as they exist, the folder of their signals, their audits and
-    labels.
-    """
+    """Paths of a split's traces and, where they exist, its folder of signals, audits and labels."""
 
     traces: Path
     signals: Path | None = None
@@ -32,8 +29,8 @@ class Split:
 
     @classmethod
     def of(cls, folder: str | Path) -> Split:
-        """Split in a folder: `traces.jsonl`, `signals`, `audits.jsonl`, `labels.jsonl`, possibly
-        with `.gz`.
+        """Find the split in a folder: `traces.jsonl`, `signals`, `audits.jsonl`, `labels.jsonl`,
+        possibly with `.gz`.
 
         Raises:
             SymboUQError: If there are no traces.
@@ -52,7 +49,7 @@ class Split:
         return cls(traces, first("signals"), records("audits"), records("labels"))
 
     def examples(self) -> list[Example]:
-        """Traces with signals and audits, without labels.
+        """Return the traces with signals and audits, without labels.
 
         Signals are memory-mapped, so they take no memory until they are read.
 
@@ -63,8 +60,8 @@ class Split:
         return [*examples(self.traces, signals, self.audits)]
 
     def chunks(self) -> Iterator[list[Example]]:
-        """Traces with audits for `Scoring`, which adds signals, in chunks of `CHUNK`; at least one
-        chunk.
+        """Yield chunks of up to `CHUNK` traces with audits; `Scoring` adds the signals. There is at
+        least one chunk.
 
         Raises:
             SymboUQError: If the files do not fit together.
@@ -75,7 +72,7 @@ class Split:
             yield chunk
 
     def labelled(self) -> list[Labelled]:
-        """Traces with at least one label.
+        """Return the traces with at least one label.
 
         Raises:
             SymboUQError: If there are no labels, or the files do not fit together.

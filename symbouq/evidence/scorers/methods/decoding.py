@@ -1,7 +1,7 @@
 """Scores from decoding probabilities (appendix Training-Free Baselines); all are uncertainties.
 
-They read the tokens aligned with a claim, or those of the whole trace if a claim has none.
-Definitions are the paper's; each docstring says how other libraries' scores of the same name
+They read the tokens aligned with a claim, or all tokens of the trace if a claim has none. The
+definitions are the paper's. Each docstring says how scores of the same name in other libraries
 differ.
 """
 
@@ -18,35 +18,35 @@ from symbouq.evidence.signals.example import Example, Signals
 from symbouq.metrics import Values
 
 FLOOR = float(np.log(np.finfo(np.float32).tiny))
-"""The least log-probability that counts, that of the smallest normal float32 (-87.3). Lower ones,
-minus infinity among them, come from underflow or a mask, and stand for it."""
+"""The lowest log-probability used, that of the smallest normal float32 (-87.3). Lower ones,
+including minus infinity, come from underflow or a mask, and are replaced by it."""
 
 
 class _TokenStatistic(Scorer):
-    """One number per token, reduced over the tokens of each claim."""
+    """A score with one number per token, reduced over the tokens of each claim."""
 
     family = "decoding"
     needs = frozenset({"tokens"})
 
     def values(self, example: Example) -> Values:
-        """Statistic of each claim.
+        """Reduce the tokens' numbers to one for each claim.
 
         Raises:
             SymboUQError: If a probability is not a number.
         """
-        assert example.signals is not None  # a need
+        assert example.signals is not None  # guaranteed by `needs`
         values = self.token_values(example)
         spans = example.signals.spans
         parts = (values[start:stop] if stop > start else values for start, stop in spans)
         return np.array([self._reduced(part) for part in parts], np.float64)
 
     def token_values(self, example: Example) -> Values:
-        """Number of each token.
+        """Compute the number for each token.
 
         Raises:
             SymboUQError: If a probability is not a number.
         """
-        assert example.signals is not None  # a need
+        assert example.signals is not None  # guaranteed by `needs`
         return self._of_tokens(example, example.signals)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:
@@ -67,8 +67,8 @@ class Perplexity(_TokenStatistic):
     """exp of the mean negative log-likelihood of a claim's n tokens, `exp(-(1/n) * sum(log p(x_t |
     x_<t)))`.
 
-    lm-polygraph's score of this name is the mean negative log-likelihood. Values lie in [1,
-    e^87.3]; see `FLOOR` for probability zero.
+    In lm-polygraph, the score of this name is the mean negative log-likelihood itself. Values lie
+    in [1, e^87.3]; `FLOOR` explains how probability zero is treated.
     """
 
     name = "Perplexity"
@@ -91,9 +91,9 @@ class TokenEntropy(_TokenStatistic):
     """Mean over a claim's tokens of the entropy of the four top probabilities, in nats: `H_t =
     -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
 
-    They are renormalised, because a flat distribution with little mass in its top four would look
-    certain. So values lie in [0, log 4]; lm-polygraph's entropy is over the whole vocabulary. Four
-    zeros give log 4.
+    The probabilities are renormalised, because otherwise a flat distribution with little mass in
+    its top four would look certain. Values thus lie in [0, log 4], whereas lm-polygraph's entropy
+    covers the whole vocabulary. Four zeros give log 4.
     """
 
     name = "Token Entropy"
@@ -107,10 +107,10 @@ class TokenEntropy(_TokenStatistic):
 
 
 class MCP(_TokenStatistic):
-    """One minus the mean of the largest probability over a claim's tokens.
+    """One minus the largest token probability, averaged over a claim's tokens.
 
-    That is the probability of the likeliest token, chosen or not; similarly named scores of other
-    libraries sum or multiply the probabilities of chosen tokens.
+    That is the probability of the most likely token, chosen or not. Scores with similar names in
+    other libraries sum or multiply the probabilities of the chosen tokens.
     """
 
     name = "MCP"
@@ -124,26 +124,26 @@ class CCP(_TokenStatistic):
 
     `CCP(c) = -sum over the tokens t of c of log(S_t / (S_t + D_t))`.
 
-    `S_t` is the probability of the generated token and of alternatives with the same meaning, `D_t`
-    that of competing alternatives, which say something else of the same kind. Alternatives of
-    another kind change the topic, not the claim, and are left out. So the value measures doubt
-    about the claim alone, where Perplexity includes doubt about wording. It is a sum, because the
-    claim holds if every token does.
+    `S_t` is the probability of the generated token and of alternatives with the same meaning. `D_t`
+    is that of competing alternatives, which say something different of the same kind. Alternatives
+    of another kind change the topic, not the claim, and are left out. So the value measures doubt
+    about the claim alone, whereas Perplexity also measures doubt about the wording. It is a sum,
+    because the claim holds if every token does.
 
     Fadeeva et al. (2024) define, for a word with alternatives x^k of which an NLI model says that
     the claim with x^k in its place entails (e), contradicts (c) or is neutral to the claim,
     `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The
-    value here is `-log(1 - CCP_claim)`, which orders claims alike, with two approximations: the
-    four top tokens stand for all alternatives, and words decide instead of an NLI model. Two tokens
-    mean the same if their texts agree without case, space and surrounding punctuation. They are of
-    a kind if both have letters, or both have digits without letters. A token with neither claims
-    nothing and counts 0.
+    value here is `-log(1 - CCP_claim)`, which gives the same order of claims. There are two
+    approximations: the four top tokens stand for all alternatives, and words decide instead of an
+    NLI model. Two tokens mean the same if their texts agree without case, space and surrounding
+    punctuation. They are of the same kind if both have letters, or if both have digits but no
+    letters. A token with neither claims nothing and counts as 0.
 
-    Texts and log-probabilities come from the record's `tokens`; a generated token outside its own
-    top four is added.
+    Texts and log-probabilities come from the record's `tokens`. If a generated token is not among
+    its top four, it is added to them.
 
-    The paper (appendix Baselines) speaks of "a claim-aligned negative-log-probability reduction
-    inspired by" this: the form `likelihood`, `-sum(log p(x_t))`, which needs no alternatives.
+    The paper (appendix Baselines) uses "a claim-aligned negative-log-probability reduction inspired
+    by" this score. This is the form `likelihood`, `-sum(log p(x_t))`, which needs no alternatives.
     """
 
     name = "CCP"
@@ -154,7 +154,7 @@ class CCP(_TokenStatistic):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer in the form that the resources name."""
+        """Create a scorer in the form that the resources specify."""
         return cls(resources.ccp)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:
@@ -173,7 +173,7 @@ class CCP(_TokenStatistic):
 
 
 def _doubt(example: Example, token: dict[str, Any]) -> float:
-    """-log(S / (S + D)) of one token."""
+    """Value `-log(S / (S + D))` for one token."""
     try:
         text, logprob = token["text"], token["logprob"]
         others = [(other["text"], other["logprob"]) for other in token["top"]]

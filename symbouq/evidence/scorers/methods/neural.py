@@ -1,6 +1,6 @@
 """Networks over the backbone's signals (appendix Neural Baselines).
 
-The features of a token are hidden state, four top probabilities and lookback ratios.
+A token's features are its hidden state, its four top probabilities and its lookback ratios.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class _Probe(Learned):
-    """A network over the backbone's signals alone."""
+    """A network that reads only the backbone's signals."""
 
     family = "neural"
     needs = PROBE
 
 
 class Factoscope(_Probe):
-    """Mean of a claim's tokens (local) against that of the whole trace (global).
+    """Compares the mean over a claim's tokens (local) with the mean over the whole trace (global).
 
-    A Transformer without marker reads the trace. A hidden layer takes local; another takes global,
-    difference and product as the contrast.
+    A Transformer without a marker reads the trace. One hidden layer takes the local mean. Another
+    takes the contrast: the global mean, the difference and the product.
     """
 
     name = "Factoscope"
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `trace`, `local`, `contrast` and `head`."""
+        """Build the network: `trace`, `local`, `contrast` and `head`."""
         import torch
         from torch import nn
 
@@ -57,12 +57,12 @@ class Factoscope(_Probe):
 
 
 class UHead(_Probe):
-    """A claim Transformer with span marker and a head."""
+    """A claim Transformer with a span marker, followed by a head."""
 
     name = "UHead"
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `claims` and `head`."""
+        """Build the network: `claims` and `head`."""
         from symbouq.evidence.scorers import networks as nets
 
         return nets.Network(
@@ -73,14 +73,14 @@ class UHead(_Probe):
 
 
 class NeuralSeq(_Probe):
-    """Marked claims through a Transformer, then in generated order through a bidirectional LSTM;
-    reads nothing of the auditor's.
+    """Marked claims pass through a Transformer and then, in generated order, through a
+    bidirectional LSTM. The network reads nothing from the auditor.
     """
 
     name = "Neural-Seq"
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `claims`, `order` and `head`."""
+        """Build the network: `claims`, `order` and `head`."""
         from symbouq.evidence.scorers import networks as nets
 
         return nets.Network(
@@ -92,12 +92,12 @@ class NeuralSeq(_Probe):
 
 
 class MLP(_Probe):
-    """Mean of a claim's tokens, then a perceptron with two hidden layers."""
+    """The mean of a claim's tokens, followed by a perceptron with two hidden layers."""
 
     name = "MLP"
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `standardise` and `layers`."""
+        """Build the network: `standardise` and `layers`."""
         from torch import nn
 
         from symbouq.evidence.scorers import networks as nets

@@ -1,4 +1,4 @@
-"""References: chance, and the length of a trace."""
+"""Reference scores: chance, and the length of a trace."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from symbouq.evidence.signals.example import Example
 class Random(Scorer):
     """Independent uniform values in [0, 1), a reference for chance.
 
-    All claims of a trace share one value, because the minimum of several would depend on their
-    number. It depends on seed and id only.
+    All claims of a trace share one value, because the minimum of several values would depend on how
+    many there are. The value depends only on the seed and the trace's id.
     """
 
     name = "Random"
@@ -29,7 +29,7 @@ class Random(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with a seed."""
+        """Create a scorer with the given seed."""
         return cls(seed)
 
     def values(self, example: Example) -> float:
@@ -41,7 +41,7 @@ class Random(Scorer):
 class Length(Scorer):
     """Number of a trace's claims, because longer traces have more places to go wrong.
 
-    It is not a score of the paper. Table beyond-length shows what other scores add to it.
+    This score is not in the paper. Table beyond-length shows what other scores add to it.
     """
 
     name = "Length"

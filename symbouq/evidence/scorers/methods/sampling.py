@@ -1,7 +1,7 @@
 """Scores from K further answers to the same question (appendix Sampling-Based Baselines); all are
 uncertainties.
 
-Generation sets and records their temperature; K is their number.
+K is the number of these answers. Generation sets and records their temperature.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from symbouq.metrics import Values
 
 
 def _answer_lacking(samples: Sequence[Record]) -> str:
-    """What samples lack if none has an answer: silence is no agreement."""
+    """What the samples lack if none has an answer, because silence is not agreement."""
     if any(answer_of(sample).strip() for sample in samples):
         return ""
     return f"an answer in one of its {len(samples)} samples"
 
 
 class _Agreement(Scorer):
-    """Agreement of samples, by an equivalence of answers (the auditor's by default)."""
+    """Agreement among samples, judged by an equivalence of answers (by default, the auditor's)."""
 
     family = "sampling"
     needs = frozenset({"samples"})
@@ -47,7 +47,7 @@ class _Agreement(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with the equivalence of the resources."""
+        """Create a scorer with the equivalence given by the resources."""
         return cls(resources.equivalence)
 
 
@@ -55,29 +55,29 @@ class SemanticEntropy(_Agreement):
     """Entropy, in nats, of the meanings of the K sampled answers, `SE = -sum over classes c of (n_c
     / K) * log(n_c / K)`.
 
-    A class is a set of answers that entail each other; each answer joins the first class whose
-    first member means the same, as in Kuhn et al. (2023). This is the discrete estimate of Farquhar
-    et al. (2024), by counts; Kuhn et al. weigh classes by likelihoods, which samples may lack. The
-    delivered answer is not among the K. All claims of a trace share one value. Samples without an
-    answer form a class; if all lack one, there is no value.
+    A class is a set of answers that entail each other. Each answer joins the first class whose
+    first member means the same, as in Kuhn et al. (2023). Classes are counted, as in the discrete
+    estimate by Farquhar et al. (2024); Kuhn et al. weight them by likelihoods, which samples may
+    lack. The delivered answer is not among the K. All claims of a trace share one value. Samples
+    without an answer form a class of their own. If no sample has an answer, there is no value.
     """
 
     name = "Semantic Entropy"
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, if no sample has one."""
+        """What the samples lack if none has an answer."""
         return _answer_lacking(example.samples)
 
     def values(self, example: Example) -> float:
-        """Entropy of the samples' meanings."""
+        """Compute the entropy of the samples' meanings."""
         sizes = np.array([len(c) for c in classes(example.samples, self.equivalence)])
         shares = sizes / sizes.sum()
         return float(-(shares * np.log(shares)).sum()) + 0.0
 
 
 def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Record]]:
-    """Samples by the meaning of their answers, in order of first members."""
+    """Group samples by the meaning of their answers; groups are ordered by their first members."""
     meanings: list[list[Record]] = []
     for sample in samples:
         for members in meanings:
@@ -92,9 +92,9 @@ def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Re
 class SelfCheckGPT(_Agreement):
     """One minus the share of the K samples that support a claim.
 
-    Manakul et al. (2023) average a score of how badly a sample supports a sentence. Here, support
-    is yes or no. Their variant by entailment, the mean probability of contradiction, is the form
-    `contradiction`. If no sample has a claim, there is no value.
+    Manakul et al. (2023) average a score for how badly each sample supports a sentence. Here,
+    support is yes or no. Their entailment variant, the mean probability of contradiction, is
+    available as the form `contradiction`. If no sample has a claim, there is no value.
     """
 
     name = "SelfCheckGPT"
@@ -106,18 +106,18 @@ class SelfCheckGPT(_Agreement):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with the equivalence and the form that the resources name."""
+        """Create a scorer with the equivalence and form given by the resources."""
         return cls(resources.equivalence, resources.selfcheck)
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """A claim, if no sample has one."""
+        """What the samples lack if none has a claim."""
         if not all(map(_is_empty, example.samples)):
             return ""
         return f"a claim in one of its {len(example.samples)} samples"
 
     def values(self, example: Example) -> Values:
-        """Mean lack of support for each claim."""
+        """Average the lack of support for each claim over the samples."""
         record = _delivered(example)
         against = [
             fmean(self._against(sample, record, claim) for sample in example.samples)
@@ -126,14 +126,14 @@ class SelfCheckGPT(_Agreement):
         return np.array(against, np.float64)
 
     def _against(self, sample: Record, record: Record, claim: int) -> float:
-        """Lack of support by a sample, from 0 to 1."""
+        """How much a sample fails to support a claim, from 0 to 1."""
         if self.form == "contradiction":
             return self.equivalence.contradicts(sample, record, claim)
         return float(not self.equivalence.supports(sample, record, claim))
 
 
 _TEXTS = ("reasoning", "conclusion", "response", "claims", "status", "generation")
-"""The fields that say what a sample says, or that it says nothing."""
+"""Fields that hold what a sample says, or show that it says nothing."""
 
 
 def _is_empty(sample: Record) -> bool:
@@ -143,8 +143,8 @@ def _is_empty(sample: Record) -> bool:
 
 
 def _delivered(example: Example) -> Record:
-    """The trace with its claims one by one, whatever the form of its record; claims of an invalid
-    output count like any others.
+    """Return the trace with a list of its claims, whatever the form of its record. Claims in an
+    invalid output are included.
     """
     if "claims" in example.record:
         return example.record
@@ -155,10 +155,10 @@ def _delivered(example: Example) -> Record:
 
 
 OPENING = "The possible answer is:"
-"""The beginning of the reply to `PROMPT`."""
+"""Beginning of the reply to `PROMPT`."""
 
 READOUT = (" True", " False")
-"""The two ways in which it may go on."""
+"""The two possible continuations of the reply."""
 
 PROMPT = """\
 Scene: {scene}
@@ -168,15 +168,17 @@ Possible answer: {answer}
 Is the possible answer:
 (A) True
 (B) False"""
-"""The user message of P(True), after Kadavath et al. (2022), with the samples' answers as ideas."""
+"""User message for P(True), after Kadavath et al. (2022). The samples' answers serve as the
+ideas."""
 
 
 class PTrue(Scorer):
-    """One minus the backbone's probability of "True" for its own answer, shown with the K samples.
+    """One minus the backbone's probability that its own answer, shown with the K samples, is
+    "True".
 
     The message is `PROMPT`, the reply begins with `OPENING`, and the readout is `P(" True") / (P("
-    True") + P(" False"))`. All claims of a trace share one value; without an answer among the
-    samples there is none. `batch` messages are asked at once.
+    True") + P(" False"))`. All claims of a trace share one value. There is none if no sample has an
+    answer. `batch` messages are sent at once.
     """
 
     name = "P(True)"
@@ -190,19 +192,19 @@ class PTrue(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """A scorer with the backbone of the resources."""
+        """Create a scorer with the backbone given by the resources."""
         return cls(resources.backbone)
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, if no sample has one."""
+        """What the samples lack if none has an answer."""
         return _answer_lacking(example.samples)
 
     def score(self, examples: Sequence[Example]) -> list[Values]:
-        """Probability of "False", repeated for each claim.
+        """Return the probability of "False", repeated for each claim.
 
         Raises:
-            SymboUQError: If a trace has no samples with an answer, or there is no backbone.
+            SymboUQError: If no sample of a trace has an answer, or there is no backbone.
         """
         self.check(examples)
         if self.backbone is None:
@@ -220,7 +222,7 @@ class PTrue(Scorer):
 
 
 def p_true_message(example: Example) -> str:
-    """User message that asks the backbone about a trace."""
+    """Write the user message that asks the backbone about a trace."""
     scene = example.record.get("scene") or ""
     return PROMPT.format(
         scene=scene if isinstance(scene, str) else " ".join(scene),

@@ -1,5 +1,5 @@
-"""Scores from the audit (appendix Symbolic Baselines): a rule, a network on its features, and a
-network that joins them with tokens.
+"""Scores from the audit (appendix Symbolic Baselines): a rule, a network over its features, and a
+network that combines these with tokens.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _CONTRADICTED = list(CLAIM_FEATURES).index("contradicted")
 
 
 class ConstraintRule(Scorer):
-    """The audit's `constraint_rule` (`symbouq.auditing.score`), in [0, 1], the same for every
-    claim.
+    """The audit's `constraint_rule` (`symbouq.auditing.score`), in [0, 1]. It is the same for every
+    claim of a trace.
     """
 
     name = "Constraint-Rule"
@@ -33,29 +33,29 @@ class ConstraintRule(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """An answer, if the output was cut off."""
+        """What the trace lacks if its output was cut off: an answer."""
         cut = example.audit is not None and example.audit["constraint_rule"] is None
         return "an answer, and its output was cut off" if cut else ""
 
     def values(self, example: Example) -> float:
-        """Confidence of the audit."""
-        assert example.audit is not None  # a need
+        """Return the audit's confidence."""
+        assert example.audit is not None  # guaranteed by `needs`
         return float(example.audit["constraint_rule"])
 
 
 class ConstraintOnly(Learned):
-    """One hidden layer over the auditor's 23 claim and 16 trace features."""
+    """A network with one hidden layer over the auditor's 23 features per claim and 16 per trace."""
 
     name = "Constraint-Only"
     family = "symbolic"
     needs = frozenset({"audit"})
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `standardise` and `head`."""
+        """Build the network: `standardise` and `head`."""
         from symbouq.evidence.scorers import networks as nets
 
         def features(batch: Batch) -> Tensor:
-            """The auditor's features of each claim with those of its trace, `[B, K, 39 C]`."""
+            """Join the auditor's features of each claim with those of its trace, `[B, K, 39 C]`."""
             return nets.beside(batch.claim_features, batch.trace_features)
 
         width = contexts * (len(CLAIM_FEATURES) + len(TRACE_FEATURES))
@@ -67,8 +67,9 @@ class ConstraintOnly(Learned):
 
 
 class Constraint(Learned):
-    """Neural-Seq with encoded features of the auditor for claims and trace, and a residual: learned
-    weights, initially 1 and -1, of entailed and contradicted are added to the logit.
+    """Neural-Seq with two additions: the auditor's features of claims and trace, encoded, and a
+    residual. The residual adds the features entailed and contradicted to the logit, with learned
+    weights that start at 1 and -1.
     """
 
     name = "Constraint"
@@ -76,7 +77,7 @@ class Constraint(Learned):
     needs = PROBE | {"audit"}
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """The network: `claims`, feature encoders, `joined`, `order`, `head` and `residual`."""
+        """Build the network: `claims`, feature encoders, `joined`, `order`, `head` and `residual`."""
         import torch
         from torch import nn
 
