@@ -1,4 +1,4 @@
-"""Shows how much it helps to select the best of several answers by logic.
+"""How much it helps to select the best of several answers by logic.
 
     python experiments/best_of_table.py --run runs/laptop
 

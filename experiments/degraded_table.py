@@ -163,7 +163,6 @@ def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
 
 
 def _first_half(question: str) -> bool:
-    """Whether a question is in the half that is used for fitting first."""
     return hashlib.sha256(f"reliability\n{question}".encode()).digest()[0] < 128
 
 

@@ -1,15 +1,15 @@
 """Finds the set of relations that a response delivers as its answer.
 
-A response mentions relations throughout; what it delivers is what it commits to at the end. This is
-looked for in the following order: a box, what follows "answer", the last sentence or list that says
-which relations are possible, the last one that draws any conclusion. Within it, labels count if
-they are about x and z, and are neither denied nor part of an explanation.
+A response mentions relations throughout; what it delivers is what it commits to at the end. It is
+sought in this order: a box, what follows "answer", the last sentence or list that says which
+relations are possible, the last one that draws any conclusion. Within it, labels count if they are
+about x and z, and are neither denied nor part of an explanation.
 
 The rules were fixed on the half of the ids whose first SHA-256 byte is even. Of 60 sets from the
-other half (`--sample 60`), judged by eye, 59 were right and one was doubtful. Then the rows of that
-half that differ from the source's own heuristic were read, and responses of our own were tested.
-This revealed 23 faults among all 2,326 answers (twelve took TPP(z,x) for TPP(x,z)). They were
-corrected, so neither half is unseen any more.
+other half (`--sample 60`), judged by eye, 59 were right and one was doubtful. Reading that half's
+rows that differ from the source's own heuristic, and testing responses of our own, revealed 23
+faults among all 2,326 answers (twelve took TPP(z,x) for TPP(x,z)). They were corrected, so neither
+half is unseen any more.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class Delivery:
 
     def _concluded(self, units: Sequence[Unit], announced: bool) -> frozenset[str]:
         """Labels in the last list or sentence that says what is possible or, unless `announced`,
-        that draws any conclusion.
+        concludes.
         """
         opening = P.announces if announced else P.concludes
         last = len(units)
@@ -249,7 +249,7 @@ class Delivery:
         return frozenset()
 
     def _list_after(self, intro: str, listed: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """Relations in a list, provided that the text before it introduces the list as an answer."""
+        """Relations in a list, if the text before it introduces the list as an answer."""
         denied = P.plain_denial.search(P.no_denial.sub(" ", P.aside.sub(" ", intro)))
         opens = P.announces.search(intro)
         if not announced:
@@ -297,9 +297,7 @@ class Delivery:
         return found
 
     def _item(self, text: str) -> frozenset[str]:
-        """Relation of a list item: the one that its case leads to, otherwise the one that it starts
-        with.
-        """
+        """Relation of a list item: what its case leads to, otherwise what it starts with."""
         if P.item_defines.match(text):
             return frozenset()
         outside = P.aside.sub(" ", re.split(r"\bbut\b", text)[0])

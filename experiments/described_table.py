@@ -111,8 +111,8 @@ def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterat
 def story_matches(
     reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
-    """Count the relations read that the story states, all relations read, the stated relations that
-    were read, and all stated ones.
+    """Count the relations read that are stated, all relations read, the stated ones that were read,
+    and all stated ones.
     """
     ontology = reader.ontology
     stated = [tuple(t) for t in row["meta"]["story_triplets"] if IMAGE not in t]
@@ -273,7 +273,7 @@ _COARSE = {
     "touching_left": ("ec", "left"),
     "touching_right": ("ec", "right"),
 }
-"""The coarser relations, used in the annotations, for each relation."""
+"""For each relation, the coarser ones used in the annotations."""
 _TURNED = {"contains": "inside", "right": "left", "below": "above", "behind": "front"}
 
 
@@ -316,8 +316,8 @@ def claims(data: Path, misses: bool) -> Iterator[list[object]]:
 
 
 def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
-    """Whether a claim is the annotated one. If the annotation has a hash of the text, this decides,
-    since the claim's number depends on how responses are split.
+    """Whether a claim is the annotated one. A hash of the text decides if the annotation has one,
+    because numbers depend on how responses are split.
     """
     if "text_sha" in annotation:
         text = claim["text"].strip().encode()

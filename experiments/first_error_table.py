@@ -1,4 +1,4 @@
-"""Measures how well the first wrong step of a trace is found: F1 as in ProcessBench.
+"""How well the first wrong step of a trace is found: F1 as in ProcessBench.
 
     python experiments/first_error_table.py --data FOLDER [--traces N] [--samples N]
 

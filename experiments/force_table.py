@@ -1,4 +1,4 @@
-"""Do scores depend on the reasoning or on the answer? Tests changed versions of real traces.
+"""Do scores depend on the reasoning or on the answer? Tests changed traces.
 
     python experiments/force_table.py --data FOLDER --cache FILE [--size N] [--only NAME]
 

@@ -63,7 +63,7 @@ class Load(NamedTuple):
         texts: Number of texts. They are generated in batches, except that vLLM gets all at once.
         batch: Number of texts in a batch.
         tokens: Number of tokens in each text.
-        traces: Number of traces from which to extract signals.
+        traces: Number of traces for extracting signals.
     """
 
     texts: int

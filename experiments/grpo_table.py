@@ -1,4 +1,4 @@
-"""Shows the effect of training on rewards from the audit: GRPO of a small model with TRL, on a CPU.
+"""The effect of training on rewards from the audit: GRPO of a small model with TRL, on a CPU.
 
     python experiments/grpo_table.py [--family blocks] [--steps N] [--out FOLDER]
 

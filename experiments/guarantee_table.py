@@ -4,9 +4,9 @@
 
 Half of a dataset's scenes, chosen by hash, are given to `fit --guarantee`, which uses half of those
 for calibration. The traces about the other scenes are predicted. At first, all answering models
-occur on both sides. Then, for each answering model, only the other models' traces are used for
-fitting, so the predicted traces are drawn differently from those used for calibration. The cache is
-the same as for `transfer_table.py`.
+occur on both sides. Then each model's traces are predicted by a fit on the other models' traces, so
+they are drawn differently from those used for calibration. The cache is the same as for
+`transfer_table.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Shows how well probes work on a target if they are fitted on the target's own traces.
+"""How well probes work on a target if they are fitted on its own traces.
 
     python experiments/own_probes_table.py experiments/laptop.yaml --run runs/laptop --data FOLDER
 
@@ -40,9 +40,7 @@ PARTS = 4
 
 
 def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]:
-    """Divide labelled traces into parts with similar shares of right answers, keeping scenes
-    together; return their positions.
-    """
+    """Divide labelled traces into parts with similar shares of right answers; scenes stay whole."""
     right = [item.correct for item in items]
     scenes = [scene_key(item.example.record["scene"]) for item in items]
     split = StratifiedGroupKFold(parts, shuffle=True, random_state=seed).split(right, right, scenes)
@@ -52,7 +50,7 @@ def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]
 def fitted_there(
     name: str, items: Sequence[Labelled], folds: Sequence[Sequence[int]], settings: Settings
 ) -> list[float]:
-    """Score labelled traces with probes, each fitted on the traces outside the fold that it scores."""
+    """Score labelled traces with probes fitted on the traces outside their fold."""
     scored: dict[int, float] = {}
     for fold in folds:
         held_back = set(fold)

@@ -1,10 +1,10 @@
-"""Shows how early in a trace one can tell whether its answer will be right.
+"""How early a trace shows whether its answer will be right.
 
     python experiments/prefix_table.py --data FOLDER [--size N] [--only NAME]
 
-The table shows the AUROC of Constraint-Rule after each tenth of a trace's reasoning, before the
-answer is read, as printed by `symbouq audit --follow`, and for the whole trace with its answer.
-From each set, N traces are drawn at random. Traces and labels are those of `transfer_table.py`.
+The table shows the AUROC of Constraint-Rule after each tenth of a trace's reasoning, without the
+answer (as `symbouq audit --follow` prints it), and for the whole trace. From each set, N traces are
+drawn at random. Traces and labels are those of `transfer_table.py`.
 """
 
 from __future__ import annotations

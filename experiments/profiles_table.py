@@ -78,8 +78,8 @@ _POINTS = re.compile(r"(\w+) (?:is to the (north|south)?(east|west)? of|overlaps
 
 
 def can_all_hold(sentences: Iterable[str]) -> bool:
-    """Whether statements about points can hold together, in plain Python: things are pushed along
-    each axis until all statements hold, and the statements are possible if the things come to rest.
+    """Whether statements about points can hold together, in plain Python. Things are pushed along
+    each axis until all statements hold; if they come to rest, the statements can.
     """
     found = [_POINTS.fullmatch(sentence) for sentence in sentences]
     stated = []
@@ -114,9 +114,7 @@ def is_minimal_clash(sentences: Sequence[str]) -> bool:
 
 @dataclass
 class Consistency:
-    """Counts over scenes: all scenes, those with the gold verdict, infeasible ones, and those with
-    a minimal clash.
-    """
+    """Counts of scenes: all, with the gold verdict, infeasible, with a minimal clash."""
 
     rows: int = 0
     right: int = 0
@@ -225,7 +223,6 @@ def paths(data: Path) -> Paths:
 
 
 def _net(ontology: Ontology, moves: Sequence[str]) -> str:
-    """The net direction of the given moves. Opposite moves cancel out."""
     right = moves.count("e") - moves.count("w")
     up = moves.count("n") - moves.count("s")
     across = "right" if right > 0 else "left" if right < 0 else ""
@@ -446,7 +443,6 @@ _ASKED = re.compile(r"What is the relation between (.+) and (.+)\?")
 
 
 def _attributes(description: re.Match[str]) -> dict[str, object]:
-    """The attributes that a description requires."""
     wanted: dict[str, object] = {
         key: description[key] for key in ("size", "color") if description[key]
     }
@@ -585,12 +581,11 @@ class BlockQuestions:
     Attributes:
         rows: Number of questions.
         relations: Number of relations taken from the rows.
-        unstated: How many of these the texts do not state.
-        resolved: Questions in which both descriptions are read and refer to one object each.
-        exact: How many of the resolved have exactly the gold set as certain (for don't-know:
-            nothing).
-        missing: How many of the resolved have something certain that is not in gold.
-        beyond: How many of the resolved have something in gold that is not certain.
+        unstated: How many of them the texts do not state.
+        resolved: Questions whose two descriptions each refer to one object.
+        exact: Of these: what is certain is exactly the gold set (for don't-know: nothing).
+        missing: Of these: something certain is not in gold.
+        beyond: Of these: something in gold is not certain.
         unresolved: Ids of the other questions.
     """
 
@@ -689,9 +684,7 @@ def gold_compositions(data: Path, calculus: str) -> dict[tuple[str, str], frozen
 
 
 def delivered_text(row: Row) -> str:
-    """The message that a model delivered. If there is a final message, `response` is only the
-    model's thinking.
-    """
+    """The message that a model delivered. If it has a final message, `response` is its thinking."""
     text: str = row["meta"].get("final_message", row["response"])
     return text
 
@@ -731,7 +724,6 @@ def deliveries(path: Path) -> Iterator[Delivered]:
 
 
 def _summed(found: Sequence[Delivered]) -> tuple[object, ...]:
-    """The cells for one row of the table."""
     read = [d for d in found if d.delivered is not None]
     exact = sum(d.delivered == d.gold for d in read)
     heuristic = sum(d.delivered == _upper(d.row["meta"]["heuristic_final_answer"]) for d in found)

@@ -42,7 +42,7 @@ _ANY_CASE = {*_OTHER_WORDS, *_GRID.values(), "overlap"}
 
 
 def extracted(response: str, space: Sequence[str]) -> frozenset[str]:
-    """Extract the labels of an answer space that a response delivers; empty if there are none.
+    """Extract the labels of an answer space that a response delivers, if any.
 
     Args:
         response: The response.
@@ -59,7 +59,6 @@ def extracted(response: str, space: Sequence[str]) -> frozenset[str]:
 
 
 def _labels(text: str, space: Sequence[str]) -> frozenset[str]:
-    """The labels in part of a response."""
     if "upper-left" in space:
         return _direction(text)
     named = text

@@ -1,4 +1,4 @@
-"""Measures how well SpaceNLI is answered, on patterns whose words are known and on others.
+"""How well SpaceNLI is answered, on patterns whose words are known and on others.
 
 `python experiments/spacenli_patterns.py --data FOLDER` makes a table for each half of the patterns.
 A pattern (`meta.pattern`) is in half 0 if the first byte of its id's SHA-256 is even, otherwise in
@@ -14,8 +14,8 @@ unread:
     validation: 76.6 % right, 7.4 % wrong, 16.0 % unread
     test: 75.5 % right, 7.8 % wrong, 16.7 % unread
 
-This rule was added after rows of half 1 had been looked at, but no words were. All answers entailed
-or contradicted in one table are so in the other.
+That rule, but no word, was added after looking at rows of half 1. All answers entailed or
+contradicted in one table are so in the other.
 
 With `--leave-out pattern`, each pattern is answered with a lexicon that lacks everything used only
 by its own rows: facts about verbs and ways, and phrases for relations, but not rules, grammar or
@@ -83,7 +83,7 @@ class Tally:
         self._called[given, right] += 1
 
     def print(self, name: str) -> None:
-        """Print the shares of right, wrong and unread answers, and how often each label is right."""
+        """Print the shares of right, wrong and unread answers, and how often labels are right."""
         for group, counts in sorted(self._outcomes.items()):
             shares = ", ".join(
                 f"{key} {share(n, counts.total())}" for key, n in counts.most_common()
@@ -124,7 +124,7 @@ class Lacking(OntologyLibrary):
 
 
 def facts(ontology: Ontology) -> Iterator[Fact]:
-    """Yield everything that the lexicon says about verbs, ways and relations, one by one."""
+    """Yield each fact of the lexicon about verbs, ways and relations."""
     for (name, _), said in ontology.events.items():
         yield from ((name, *row) for row in said)
     yield from (("phrase", relation, text) for text, relation in ontology.lexicon.phrase.items())
@@ -151,8 +151,8 @@ def words(reader: EventReader, row: Row) -> set[str]:
 
 
 def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
-    """Whether a problem with the given words uses a fact. It does if it has the word that the fact
-    is about, or the text that the fact supplies, and any relations that the fact names.
+    """Whether a problem with the given words uses a fact: it has the word that the fact is about,
+    or the text that it supplies, and the relations that it names.
     """
     name, about, *rest = fact
     if name in ("way", "compared", "times", "phrase"):

@@ -76,8 +76,8 @@ def first_half(identity: str) -> bool:
 
 
 def halves(path: Path) -> Iterator[list[object]]:
-    """Yield, for each half of a file's traces: the feasible scenes, the AUROC of the grounded
-    conclusion, and the share of the sentences that state a relation that are read.
+    """Yield results for each half of a file's traces: the feasible scenes, the AUROC of the
+    grounded conclusion, and the share of relation-stating sentences that are read.
     """
     auditor = TraceAuditor()
     for name, wanted in (("first", True), ("second", False)):

@@ -76,9 +76,9 @@ class Known(NamedTuple):
         scene: Key of its scene.
         question: Key of its scene and question.
         readings: The trace as each composition sees it.
-        right: Whether its answer is right, according to the second extractor.
-        matched: Whether it is right, according to the package's matcher.
-        said: The labels that it delivers, according to the second extractor.
+        right: Whether its answer is right, by the second extractor.
+        matched: Whether it is right, by the package's matcher.
+        said: The labels that it delivers, by the second extractor.
         settled: Whether the scene settles the question.
         unfitted: The scores that need no fitting; None for a missing score.
     """
@@ -143,7 +143,7 @@ class Scored(NamedTuple):
 
 
 def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
-    """Audit a trace and return it as the scores see it; None if it cannot be audited.
+    """Audit a trace for the scores; None if it cannot be audited.
 
     Args:
         trace: The trace, without labels.
@@ -175,7 +175,7 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
 
 
 def unlabelled(row: Row) -> Trace:
-    """Return a trace without anything that says whether it is right, so that readers see no labels."""
+    """Return a trace without what says whether it is right, so readers see no labels."""
     return Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
 
 
@@ -227,9 +227,7 @@ def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
 
 
 def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], Any]], Any]:
-    """Make a function that computes the value for a key, or takes it from the file in which earlier
-    values are kept.
-    """
+    """Make a function that computes a key's value, or takes it from a file of earlier values."""
     kept = pickle.loads(cache.read_bytes()) if cache and cache.exists() else {}
 
     def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
@@ -245,7 +243,7 @@ def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], An
 def sets_of(
     data: Path, cache: Path | None, jobs: int, size: int, only: Sequence[str]
 ) -> dict[str, list[Known]]:
-    """Read the traces of the sets in `only` (all, if empty). Those in the cache are not read again."""
+    """Read the traces of the sets in `only` (empty: all). Those in the cache are not read again."""
     once = remembered(cache)
     return {
         name: once((name, readers()[1].ontology_hash), partial(read, name, data, jobs, size))
@@ -315,7 +313,6 @@ def predicted(traces: Sequence[Known], seed: int | None) -> dict[str, NDArray[np
 
 
 def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.intp]:
-    """Positions of the items whose clusters are drawn with replacement."""
     members: defaultdict[str, list[int]] = defaultdict(list)
     for number, key in enumerate(keys):
         members[key].append(number)
@@ -325,8 +322,8 @@ def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.i
 
 
 Runs = Mapping[str, NDArray[np.float64]]
-"""Scores by method, `[runs, traces]`. The first run is as it is; for the others, the data used for
-fitting are resampled."""
+"""Scores by method, `[runs, traces]`: the first run as it is, the others with the data for fitting
+resampled."""
 
 
 def runs(traces: Sequence[Known]) -> Runs:

@@ -97,7 +97,6 @@ def drawn_traces(
 
 
 def _layout(scene: Sequence[Triple]) -> dict[int, tuple[int, int]] | None:
-    """Find a layout for the scene's directions; None if there is none."""
     places = {thing: [0, 0] for u, _, v in scene for thing in (u, v)}
     for _ in range(len(places) + 1):
         changed = False
@@ -124,7 +123,7 @@ def _direction(a: tuple[int, int], b: tuple[int, int]) -> str:
 def ours(
     scene: Sequence[Triple], claims: Sequence[Triple], ontology: Ontology | None = None
 ) -> list[tuple[str, str, int | None]]:
-    """Run only the package's logic. Each scene occurs once, so its memory of scenes does not help."""
+    """Run only the package's logic. Its memory of scenes does not help: each occurs once."""
     premises = [(n, [z]) for n, z in enumerate(scene, start=1)]
     result = audit_relations(ontology or _ONTOLOGY, premises, [ClaimInput([z]) for z in claims])
     return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
@@ -165,15 +164,12 @@ Auditor = Callable[[Sequence[Triple], Sequence[Triple]], list[tuple[str, str, "i
 
 
 def _compared(auditors: Mapping[str, Auditor], traces: Sequence[Any]) -> None:
-    """Check that all auditors find the same."""
     found = [[run(scene, claims) for scene, claims in traces] for run in auditors.values()]
     assert all(each == found[0] for each in found)
 
 
 def _once(run: Auditor, traces: Sequence[Any]) -> float:
-    """Milliseconds per trace. Each trace is audited only once, because its scene would then be
-    known.
-    """
+    """Milliseconds per trace. Each is audited once, because its scene is then known."""
     return timed(lambda: [run(*trace) for trace in traces]) / len(traces) * 1e3
 
 

@@ -1,4 +1,4 @@
-"""Measures what one bad record costs the others.
+"""What one bad record costs the others.
 
     python experiments/benchmarks/bad_record.py [--records N] [--timeout SECONDS]
 

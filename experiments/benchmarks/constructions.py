@@ -1,4 +1,4 @@
-"""Shows which English constructions are understood, for which relations.
+"""Which English constructions are understood, for which relations.
 
     python experiments/benchmarks/constructions.py > docs/rules/constructions.md
 
@@ -8,8 +8,8 @@ contradicts. The sentence is read if both verdicts say so, misread if a verdict 
 otherwise left open. If a sentence denies the relation, the first claim must be contradicted. If it
 leaves the relation open, neither claim may be decided.
 
-Half of the words may be looked at: `--show` prints those of their sentences that are not read. The
-other half is held back, and only its totals are shown.
+Half of the words may be looked at: `--show` prints those of their sentences that are not read. Of
+the other half, only totals are shown.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Sentence:
         construction: Name of its construction, with the mark.
         relation: Relation that it is about.
         text: The sentence.
-        claims: A claim that it entails and one that it contradicts, if it asserts the relation.
-        held: Whether its words are in the half that is held back.
+        claims: Claims that it entails and contradicts, if it asserts the relation.
+        held: Whether its words are held back.
     """
 
     construction: str
@@ -66,8 +66,8 @@ class Sentence:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """The verdicts that its claims should get. For a sentence that denies the relation, this is
-        only the first claim's.
+        """The verdicts that its claims should get; only the first claim's if it denies the
+        relation.
         """
         if self.construction.startswith("open: "):
             return "unknown", "unknown"
@@ -147,7 +147,7 @@ def outcomes(given: Sequence[Sentence]) -> list[str]:
 
 
 def outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
-    """How a sentence is read, according to the verdicts on its claims. Surplus claims are ignored."""
+    """How a sentence is read, by the verdicts on its claims. Surplus claims are ignored."""
     pairs = list(zip(wanted, verdicts, strict=False))
     if all(w == v for w, v in pairs):
         return READ

@@ -65,9 +65,8 @@ class Found:
 
     Attributes:
         records: Number of records given, by command.
-        refused: Number of refusals. A spoilt record may turn into several, so there may be more
-            refusals than records.
-        stopped: Number of records that came out with only what was decided in time.
+        refused: Number of refusals. One spoilt record may cause several.
+        stopped: Number of records that were only partly decided in time.
         slowest: Seconds for the slowest record, by command.
         faults: Descriptions of what must not happen, with the file.
     """

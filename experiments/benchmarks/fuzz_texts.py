@@ -95,7 +95,7 @@ def a_thing(chance: random.Random, depth: int = 2) -> str:
 
 
 def a_place(chance: random.Random, depth: int = 2) -> str:
-    """Compose an expression of place, with a thing to which it relates or without one."""
+    """Compose an expression of place, related to a thing or not."""
     made = chance.choice(relating())
     if chance.random() < 0.15:
         made = f"{chance.choice(('3 m', 'two', 'far', 'directly', 'just', a_word(chance)))} {made}"

@@ -1,5 +1,5 @@
-"""Formulas about places, and a test of whether they can hold together. This reference shares no
-code with the package and knows no English.
+"""Formulas about places, and whether they can hold together. This reference shares no code with the
+package and knows no English.
 
 A thing is a point, or has an extent on each axis. Formulas are split into cases. Each case is a set
 of bounds on differences, which can hold together unless the Bellman-Ford algorithm finds a negative
@@ -102,12 +102,12 @@ def either(*parts: Formula) -> Or:
 
 
 def count(parts: Sequence[Formula], least: int, most: int | None = None) -> Count:
-    """At least `least` of the given formulas, and at most `most` if given."""
+    """At least `least` of the given formulas, and at most `most`, if given."""
     return Count(tuple(parts), least, len(parts) if most is None else most)
 
 
 def cases(formula: Formula, holds: bool = True) -> Iterator[tuple[Literal, ...]]:
-    """Yield the ways in which a formula holds (or fails, if `holds` is false), each as literals."""
+    """Yield the ways in which a formula holds (or fails, unless `holds`), each as literals."""
     match formula:
         case Not(part):
             yield from cases(part, not holds)
@@ -134,8 +134,7 @@ def possible(formulas: Iterable[Formula], extents: bool, apart: bool = False) ->
     Args:
         formulas: Formulas that are to hold.
         extents: Whether things have an extent; otherwise they are points.
-        apart: Whether two things can contain the same thing only if one of them is inside the
-            other.
+        apart: Whether things share contents only if one is inside the other.
     """
     return _extended((), tuple(formulas), extents, apart)
 
@@ -144,8 +143,7 @@ def _extended(
     held: tuple[Literal, ...], rest: tuple[Formula, ...], extents: bool, apart: bool
 ) -> bool:
     """Whether the literals can hold together with some case of each remaining formula."""
-    # Test only at the end that contents are not shared, because one more thing may turn out to be
-    # inside another.
+    # Test only at the end that nothing is shared: one more thing may turn out to be in another.
     if not _fits(held, extents, apart and not rest):
         return False
     if not rest:
@@ -185,7 +183,6 @@ def _fits(literals: Sequence[Literal], extents: bool, apart: bool) -> bool:
 
 
 def _closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Add the pairs that follow by transitivity."""
     while True:
         more = {(a, d) for a, b in pairs for c, d in pairs if b == c} - pairs
         if not more:
@@ -240,7 +237,6 @@ def _bound(
 
 
 def _no_cycle(edges: Sequence[Edge], extents: bool) -> bool:
-    """Whether the bounds on differences can hold together."""
     things = {(axis, thing) for a, b, _ in edges for axis, thing, _ in (a, b)}
     every = list(edges)
     for axis, thing in things:

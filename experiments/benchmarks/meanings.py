@@ -42,8 +42,8 @@ from symbouq.io.stream import Job, process
 from symbouq.records import Trace
 
 COLUMNS = ("right", "rightly open", "abstained")
-"""Right: determinate as in some reading. Rightly open: unknown, and some reading leaves it open.
-Abstained: unknown, although every reading decides it."""
+"""Right: as in some reading. Rightly open: unknown, and open in some reading. Abstained: unknown,
+though every reading decides."""
 FALSE = ("false entailed", "false contradicted", "false clash", "missed clash")
 """Verdicts that no reading gives; possible scenes called infeasible; and impossible scenes called
 feasible without a fault."""
@@ -326,7 +326,7 @@ class Draw:
         return f"{number:,}" if self.chance.random() < 0.5 else str(number)
 
     def said(self, relation: Relation, amount: int | None = None) -> str:
-        """Write a plain sentence that states a relation."""
+        """State a relation in a plain sentence."""
         far = "" if amount is None else f"{self.number(amount)} {self.unit} "
         if amount is not None and self.unit in ("m", "metres") and self.chance.random() < 0.2:
             far = f"{100 * amount} cm "
@@ -335,7 +335,7 @@ class Draw:
 
 
 def sentence(text: str) -> str:
-    """Capitalise the first word of a text if it gets a capital letter at the start of a sentence."""
+    """Capitalise the first word of a text, if it takes a capital at the start of a sentence."""
     first = re.search(r"[\w.#-]+", text)
     if first is None or len(first[0]) == 1 or re.search(r"[\d_.]", first[0]):
         return text
@@ -351,11 +351,11 @@ class Case:
 
     Attributes:
         template: Name of the sentence's shape.
-        host: Where the sentence occurs: as a claim, in the scene, or as steps.
+        host: Where the sentence occurs: claim, scene or steps.
         text: The sentence.
         record: The record, a trace.
         right: The readings' verdicts, claim by claim; empty if the scene is impossible.
-        consistent: The readings' answers to whether the scene is possible.
+        consistent: Whether the scene is possible, by the readings.
     """
 
     template: str
@@ -387,7 +387,6 @@ def case(seed: int, number: int, only: str = "") -> Case:
 
 
 def _drawn(chance: random.Random, template: Template, host: str, number: int) -> Case | None:
-    """Make a record; None if the choices do not fit together."""
     draw = Draw(chance, template.needs)
     slots = draw.slots(true=host == "scene" and chance.random() < 0.7)
     if slots is None or not _distinct(template, slots):
@@ -437,7 +436,6 @@ def _drawn(chance: random.Random, template: Template, host: str, number: int) ->
 
 
 def _distinct(template: Template, slots: Slots) -> bool:
-    """Whether the things that a sentence distinguishes are distinct."""
     r = slots.relations
     things = {"x": r["f"].subject, "y": r["f"].object, "u": r["u"].subject, "v": r["v"].subject}
     used = [thing for slot, thing in things.items() if f"{{{slot}}}" in template.text]
@@ -461,7 +459,7 @@ def asserted(relation: Relation, amount: int | None, draw: Draw) -> Reading:
 
 
 def _kept(chance: random.Random, stated: Relation, draw: Draw, slots: Slots) -> bool:
-    """Whether to keep a fact next to the sentence. It must not say too much about the same matter."""
+    """Whether to keep a fact next to the sentence; it must not say too much of the same."""
     if draw.group:
         return not set(stated.axes) & set(slots.relations["f"].axes)
     return stated.name == "inside" != slots.relations["f"].name or chance.random() < 0.5
@@ -501,9 +499,7 @@ def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation,
 
 
 def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None, str]]:
-    """Judge an audit of a case: the column, the claim's position if the finding is about a claim,
-    and the finding.
-    """
+    """Judge an audit: the column, the claim's position if it is about a claim, and the finding."""
     feasible = audit["scene"]["feasible"]
     if found.consistent == {True} and not feasible:
         yield "false clash", None, "infeasible"
@@ -551,7 +547,6 @@ def run(sentences: int, seed: int, jobs: int, only: str = "") -> Found:
 
 
 def _note(found: Found, each: Case, output: bytes | None, error: str | None) -> None:
-    """Count the result for a case."""
     counts = found.counts.setdefault(f"{each.template} ({each.host})", Counter())
     counts["sentences"] += 1
     claims = [text for text in (*each.record["reasoning"], each.record["conclusion"]) if text]

@@ -29,7 +29,7 @@ from symbouq.records import Reply, StoredReading, Trace, parse_record
 def exchange(
     traces: list[Trace], folder: Path, file: ReadingsFile, model: str, samples: int, profile: str
 ) -> int:
-    """Take in replies from a folder, write the next requests, and return how many wait for a reply."""
+    """Take in replies from a folder and write the next requests; return how many wait."""
     auditor = TraceAuditor(profile=profile)
     ontology = auditor.library.ontology(profile)
     prompt = prompt_of(ontology, None)

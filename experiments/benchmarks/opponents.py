@@ -1,9 +1,9 @@
 """Other auditors for the speed benchmark: plain Python with Bellman-Ford, z3, and path consistency.
 
 All decide the same things as the package, in both contexts and with the exact repair. The first two
-handle directions in the strict reading (profile `nine-way`). There is also a plain-Python variant
-that finds a minimal set of premises for every verdict, as the package always does. The last handles
-the eight relations of RCC-8.
+handle directions in the strict reading (profile `nine-way`). A plain-Python variant also finds a
+minimal set of premises for every verdict; the package always does. The last handles the eight
+relations of RCC-8.
 """
 
 from __future__ import annotations
@@ -60,7 +60,6 @@ def _settled(edges: Sequence[tuple[int, int, int]], distance: list[float], round
 
 
 def _consistent(relations: Sequence[Triple], size: int) -> bool:
-    """Whether no axis has a negative cycle. The search starts from a virtual source."""
     return all(_settled(_edges(relations, axis), [0.0] * size, size + 1) for axis in (0, 1))
 
 
@@ -73,9 +72,7 @@ def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: in
 
 
 def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
-    """The status according to Eq. status in a consistent context, from the implied bounds on each
-    axis.
-    """
+    """The status by Eq. status in a consistent context, from the implied bounds on each axis."""
     u, name, v = z
     entailed = True
     for axis in (0, 1):
@@ -91,7 +88,7 @@ def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
 
 
 def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The Bellman-Ford auditor. It returns verdicts in both contexts and repairs, but no premises."""
+    """The Bellman-Ford auditor: verdicts in both contexts and repairs, without premises."""
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
 
     def repaired(generated: Sequence[Triple], z: Triple) -> int | None:

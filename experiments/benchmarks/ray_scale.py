@@ -1,4 +1,4 @@
-"""Measures costs and benefits of Ray next to the built-in engine: the tables of `docs/scale.md`.
+"""Costs and benefits of Ray next to the built-in engine: the tables of `docs/scale.md`.
 
     python experiments/benchmarks/ray_scale.py --data FOLDER [--section NAME ...]
 

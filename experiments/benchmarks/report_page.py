@@ -1,4 +1,4 @@
-"""Measures how fast the report's page is, and what it costs to make.
+"""How fast the report's page is, and what it costs to make.
 
     python experiments/benchmarks/report_page.py [--traces N]
 

@@ -1,4 +1,4 @@
-"""Measures how many rewards a process computes per second.
+"""How many rewards a process computes per second.
 
     python experiments/benchmarks/reward_speed.py [--traces N]
 

@@ -1,4 +1,4 @@
-"""Measures the cost of the learned scorers at the paper's width (Table efficiency).
+"""The cost of the learned scorers at the paper's width (Table efficiency).
 
     python experiments/benchmarks/scorer_speed.py [--traces 64] [--tokens 80] [--claims 4]
 

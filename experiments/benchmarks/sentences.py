@@ -65,16 +65,14 @@ class Relation:
 
     @property
     def opposite(self) -> Relation:
-        """The opposite relation between the same pair; the relation itself if there is none."""
+        """The opposite relation of the same pair; itself if there is none."""
         flipped = tuple((axis, not beyond) for axis, beyond in _SIDES.get(self.name, ()))
         name = next((name for name, side in _SIDES.items() if side == flipped), self.name)
         return Relation(name, self.subject, self.object)
 
     @property
     def converse(self) -> Relation:
-        """The same relation as seen from the other thing. For "inside" there is none here, so it
-        stays.
-        """
+        """The same relation as seen from the other thing; itself for "inside"."""
         if self.name == "inside":
             return self
         return Relation(self.opposite.name, self.object, self.subject)
@@ -86,7 +84,7 @@ class Relation:
 
 
 def directions(axes: list[str], diagonal: bool = False) -> list[str]:
-    """Names of the directions on the given axes: those on a single axis or, if `diagonal`, on two."""
+    """Names of the directions on the given axes: single ones or, if `diagonal`, pairs."""
     return [
         name
         for name, sides in _SIDES.items()
@@ -107,8 +105,7 @@ _STANCES = {
     "unnecessary": (_C, _E, _E),
     "undetermined": (_C, _C, _E),
 }
-"""A claim's verdict by stance: if its formula must hold, if it cannot hold, and if both are
-possible."""
+"""A claim's verdict by stance: if its formula must hold, cannot hold, or may do either."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +116,7 @@ class Reading:
         stance: `asserted`; `nothing`; `approached`, which is wrong if the formula cannot hold; or
             what the sentence says about the open layouts: `possible`, `impossible`, `necessary`,
             `unnecessary`, `undetermined`.
-        formula: The formula that the stance is about.
+        formula: What the stance is about.
     """
 
     stance: str
@@ -139,7 +136,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Slots:
-    """The relations and words to fill into a sentence.
+    """The relations and words for a sentence.
 
     Attributes:
         relations: Relations by letter, as in `sentences.toml`.
@@ -158,7 +155,7 @@ class Slots:
     text: dict[str, str]
 
     def __getitem__(self, letter: str) -> Formula:
-        """The formula of the relation with the given letter; with "-" in front, its negation."""
+        """The formula of the relation with the given letter; its negation after "-"."""
         formula = self.relations[letter.removeprefix("-")].formula
         return Not(formula) if letter.startswith("-") else formula
 

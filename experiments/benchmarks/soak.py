@@ -102,8 +102,8 @@ class Service:
             connection.close()
 
     def send(self, body: bytes, length: int, patience: float) -> int:
-        """Send the bytes of a body and return the status of the response; 0 if none comes within
-        `patience` seconds.
+        """Send the bytes of a body and return the response's status; 0 without one in `patience`
+        seconds.
         """
         head = f"POST /audit HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n"
         kind = "Content-Type: application/json\r\nConnection: close\r\n\r\n"

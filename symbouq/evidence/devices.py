@@ -16,8 +16,7 @@ _SHORTAGES = ("can't allocate memory", "not enough memory")
 
 
 def best_device(name: str | None = None) -> str:
-    """Check the device called `name`, such as `cuda:1`. By default, choose a GPU if there is one,
-    otherwise the CPU.
+    """Check the device `name`, such as `cuda:1`. Default: a GPU if there is one, otherwise the CPU.
 
     Raises:
         SymboUQError: If this machine has no such device.

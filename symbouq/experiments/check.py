@@ -73,7 +73,7 @@ class Finding(NamedTuple):
 
 
 class Facts(BaseModel):
-    """Properties of a model that determine its needs for memory and time.
+    """Properties of a model that determine memory and time.
 
     Attributes:
         parameters: Number of parameters.
@@ -110,7 +110,7 @@ class Facts(BaseModel):
         return self.parameters * stored
 
     def cache(self, tokens: int) -> float:
-        """Bytes that the keys and values for a text of `tokens` tokens take."""
+        """Bytes for the keys and values of a text of `tokens` tokens."""
         return 2 * self.layers * self.kv_heads * self.head_dim * min(self.width, 2.0) * tokens
 
     @property
@@ -127,8 +127,8 @@ class Facts(BaseModel):
 
 
 def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
-    """Determine facts of a model from the names of its files. `read` returns the content of a JSON
-    file. The parameters are counted unless `more` states them.
+    """Determine facts of a model from the names of its files. `read` reads a JSON file. Parameters
+    are counted unless `more` states them.
 
     Raises:
         ValueError: If config.json does not state the model's shape.
@@ -266,7 +266,7 @@ class Rates(BaseModel):
 @dataclass(frozen=True)
 class Machine:
     """The machine that will run an experiment: number of cards, GB of memory on each, and GB of
-    free disk space (None: on another machine).
+    free disk space (None: elsewhere).
 
     `assumed` says that the cards are only assumed.
     """
@@ -278,8 +278,6 @@ class Machine:
 
 
 class _Loaded(NamedTuple):
-    """A model with its loading settings and facts."""
-
     config: BackboneConfig
     generation: GenerationConfig
     facts: Facts
@@ -359,7 +357,6 @@ def check(
 
 
 def _planned(config: ExperimentConfig, data: Path | None) -> Experiment:
-    """Plan the experiment's stages without looking for files."""
     drawn: dict[str, Any] = {"files": {}, "provider": None, "family": next(iter(FAMILIES))}
     datasets = [
         dataset if dataset.family else dataset.model_copy(update=drawn)
@@ -426,7 +423,6 @@ def _facts(
 
 
 def _unreached(models: Mapping[str, str]) -> Iterator[Finding]:
-    """One finding that says for which models access was not checked."""
     if not models:
         return
     known = known_models()
@@ -462,7 +458,7 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
 
 
 def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Check that an engine has memory for the weights, one text of full context length, and a step."""
+    """Check that an engine has memory for the weights, one text of full length, and a step."""
     (config, generation, facts), cards = model, model.generation.tensor_parallel or 1
     most = facts.context or CONTEXT
     if generation.context and facts.context and generation.context > facts.context:
@@ -507,7 +503,6 @@ def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
 
 
 def _signals(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Check that one card has memory for the pass that extracts signals."""
     facts = model.facts
     needed = facts.weights() + facts.forward() + _RUNTIME
     if needed > machine.memory * GB:
@@ -533,7 +528,6 @@ def _waste(config: ExperimentConfig, machine: Machine, models: list[_Loaded]) ->
 
 
 def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Finding]:
-    """Find labels and traces that no table uses."""
     references = {judge.name for judge in config.reference_judges}
     every = sum(cell.size for cell in experiment.cells.values())
     judged = sum(c.size for c in experiment.cells.values() if references & c.judged.keys())
@@ -566,7 +560,7 @@ def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Findin
 
 
 def _paper(config: ExperimentConfig) -> Iterator[Finding]:
-    """Find settings that differ from the paper's, if the backbones and the source are the paper's."""
+    """Find settings that differ from the paper's, given the paper's backbones and source."""
     if not any(
         paper_number("result", "AUROC", backbone=b.name, dataset=config.source, method="CCP")
         for b in config.backbones
@@ -585,7 +579,6 @@ def _paper(config: ExperimentConfig) -> Iterator[Finding]:
 
 
 def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> Iterator[Finding]:
-    """Estimate the disk space for models and stages."""
     config, facts = experiment.config, {model.config.name: model.facts for model in models}
     taken: Counter[str] = Counter()
     for known in facts.values():
@@ -611,7 +604,6 @@ def _disk(experiment: Experiment, machine: Machine, models: list[_Loaded]) -> It
 
 
 def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Iterator[Finding]:
-    """Estimate the time of the stages, by kind."""
     engine = experiment.config.generation.engine
     runs = sorted(rates.runs if rates else (), key=lambda run: -run.parameters)
     written = next((run for run in runs if run.engine == engine), None)
@@ -650,5 +642,4 @@ def _hours(experiment: Experiment, machine: Machine, rates: Rates | None) -> Ite
 
 
 def _scaled(run: Measured, model: Model) -> float:
-    """Seconds per text, scaled from measurements on another model."""
     return TRACE_TOKENS / run.tokens_per_second * model.parameters / run.parameters

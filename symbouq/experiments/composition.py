@@ -66,8 +66,8 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Read a cell's traces with their audits, the scores of their claims and, optionally, their
-        scores against the possible worlds.
+        """Read a cell's traces with audits, claim scores and, optionally, scores against possible
+        worlds.
         """
         from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
@@ -177,7 +177,7 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 
 
 def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
-    """Options that differ in `epsilon` or `folds`, by name of the composition (Table search-space)."""
+    """Options with other values of `epsilon` or `folds`, by composition (Table search-space)."""
     return {f"epsilon {value}": replace(options, epsilon=value) for value in epsilons} | {
         f"folds {number}": replace(options, folds=number) for number in folds
     }
@@ -234,8 +234,8 @@ def subsampled(
     """Fit the determinacy design on subsamples of validation and predict the test traces (Table
     valsize).
 
-    There is one subsample per seed and size; sizes larger than the number of labelled traces are
-    skipped. All decisions, including calibration, are made on the subsample alone.
+    There is one subsample per seed and size, unless the size exceeds the number of labelled traces.
+    All decisions, even calibration, use the subsample alone.
     """
     labelled = validation.labelled(labels)
     for size in sizes:
@@ -302,9 +302,7 @@ def composer_cost(
 def _calibrated(
     validation: ScoredTraces, labels: Mapping[str, int], seed: int, *others: ScoredTraces
 ) -> tuple[ScoredTraces, ...]:
-    """Traces with calibrated candidates or, if none can be calibrated, with the raw fixed
-    constraint score.
-    """
+    """Traces with calibrated candidates or, if there are none, the raw fixed constraint score."""
     calibrators = validation.calibrators(labels, seed)
     if not calibrators:
         return tuple(traces.uncalibrated(FIXED) for traces in (validation, *others))
@@ -312,7 +310,6 @@ def _calibrated(
 
 
 def _profiles_of(view: View | Literal["worlds"] | None) -> View | None:
-    """The view whose profiles and constraint scores a composition uses."""
     return "dual" if view == "worlds" else view
 
 

@@ -141,7 +141,7 @@ class DatasetConfig(_Part):
 
     @property
     def questions(self) -> tuple[Hashable, ...]:
-        """Where the questions come from and how they are selected, whatever form the traces have."""
+        """Source and selection of the questions, whatever form the traces have."""
         files = tuple(sorted(self.files.items()))
         return self.family, self.provider, files, self.hops, self.seed
 
@@ -179,7 +179,7 @@ class GenerationConfig(LoadingConfig):
     """Maximum tokens of a trace."""
 
     def of(self, model: BackboneConfig) -> GenerationConfig:
-        """The settings for generation, with those of a model taking precedence."""
+        """The generation settings, with a model's own taking precedence."""
         own = model.model_dump(include={*LoadingConfig.model_fields}, exclude_none=True)
         return self.model_copy(update=own)
 
@@ -348,16 +348,15 @@ class ExperimentConfig(_Part):
 
     @property
     def scorer_views(self) -> list[View | None]:
-        """Views for the constraint scorers: first None, the assumed context, then those in `views`."""
+        """Views for the constraint scorers: None (the assumed context), then those in `views`."""
         return [None, *(view for view in self.views if view != "worlds")]
 
 
 def read_config(path: Path) -> ExperimentConfig:
-    """Read a configuration from a YAML file; make the paths of model folders absolute.
+    """Read a configuration from a YAML file, with absolute paths to model folders.
 
     Raises:
-        SettingsError: If the file cannot be read or values are wrong. The message names every
-            fault.
+        SettingsError: If the file cannot be read or values are wrong; names every fault.
     """
     config = read_settings(path, ExperimentConfig)
 

@@ -46,7 +46,6 @@ _Stage = TypeVar("_Stage", bound=Stage)
 
 
 def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
-    """The dataset, with sizes reduced to what its source can fill."""
     there = available(dataset, data)
     for split, count in there.items():
         if not count:
@@ -184,8 +183,8 @@ class Experiment:
         return model
 
     def _add_scoring(self, backbone: Model) -> None:
-        """Add stages for scorers fitted on a backbone's source traces, for scores of every
-        validation and test trace, for compositions, and for the scorers' costs.
+        """Add stages for scorers fitted on a backbone's source traces, scores of all validation and
+        test traces, compositions, and the scorers' costs.
         """
         config, source = self.config, self.config.source
         cells = {

@@ -28,9 +28,9 @@ COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq"
 
 @styled
 def separation(results: Results) -> Figure:
-    """How well a constraint score separates right from wrong answers within bins of determinacy and
-    of parse coverage in each dataset (figure analysis, left). It shows Somers' D for
-    Constraint-Rule on traces with a parsed claim, averaged over datasets.
+    """How well Constraint-Rule separates right from wrong answers (Somers' D) within each dataset's
+    bins of determinacy and parse coverage (figure analysis, left): the mean over datasets, for
+    traces with a parsed claim.
     """
     figure, panels = _panels(1, len(results.backbones))
     for axes, backbone in zip(panels, results.backbones, strict=True):
@@ -61,13 +61,11 @@ RESAMPLES = 500
 
 
 def _heights(rows: Any, names: Sequence[str], column: int) -> Any:
-    """Separation in each bin of the given column; NaN if undefined."""
     bins = separation_by_bin(rows[:, column], rows[:, 0], rows[:, 1], names)
     return np.array([np.nan if x.separation is None else x.separation for x in bins])
 
 
 def _interval(rows: Any, names: Sequence[str], column: int) -> tuple[Any, Any]:
-    """95 % percentile interval of the separation in each bin, from resampling traces."""
     chance, of = np.random.default_rng(0), np.array(names)
     drawn = []
     for _ in range(RESAMPLES):
@@ -126,7 +124,6 @@ def _titled(cell: CellResults) -> str:
 
 
 def _coverage_of(cell: CellResults) -> str:
-    """Axis label with the number of traces and the number of those that lack a score."""
     imputed = f", {cell.imputed} imputed" if cell.imputed else ""
     return f"coverage of {len(cell.truth)} traces{imputed}"
 

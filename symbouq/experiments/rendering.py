@@ -72,7 +72,7 @@ def _markdown(tables: Sequence[Table], footer: str) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int]) -> list[list[int]]:
-    """Divide a table: the columns of each part, such that lines exceed `WIDTH` only if unavoidable."""
+    """Divide a table into parts, each a list of columns, so that lines keep to `WIDTH`."""
     if not table.labels:
         return [[*range(len(widths))]]
     labels = [*range(table.labels)]
@@ -165,10 +165,10 @@ def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], 
 def highlighted(
     values: Sequence[float | None], higher: bool, ranked: Sequence[bool] = ()
 ) -> list[Value]:
-    """Make the cells of a column, marking the best and second-best value. Values that look the same
-    when rounded share a mark.
+    """Make the cells of a column, marking the best and second-best value. Values that look alike
+    share a mark.
 
-    `ranked` says which values compete; if it is empty, all do.
+    `ranked` says which values compete; empty: all.
     """
     takes_part = ranked or [True] * len(values)
     shown = [None if value is None else round(value, 3) for value in values]

@@ -307,7 +307,7 @@ class Results:
 
 def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
     """F1 of the relations found by the parser, measured against annotated ones
-    (`AnnotationConfig`). A relation and its converse count as the same.
+    (`AnnotationConfig`). A relation and its converse count as one.
 
     Raises:
         SymboUQError: If the file cannot be read, or names an unknown claim.
@@ -347,7 +347,6 @@ class _Annotation(BaseModel):
 
 
 def _one_way(triple: tuple[str, str, str], mirror: Mapping[str, str]) -> tuple[str, str, str]:
-    """Map a relation and its converse to the same triple."""
     subject, relation, other = triple
     subject, other = subject.casefold(), other.casefold()
     turned = mirror.get(relation)

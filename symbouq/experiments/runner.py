@@ -44,10 +44,9 @@ class StageError(SymboUQError):
 
 
 class Stage(ABC):
-    """One step of a run: its inputs, its settings, and its outputs, which these determine.
+    """One step of a run: inputs and settings, and the outputs that they determine.
 
-    A subclass implements `run`. Its constructor takes the stages and the parts of the configuration
-    on which it depends.
+    A subclass implements `run`. Its arguments are the stages and settings on which it depends.
 
     Args:
         about: Rest of its name, such as backbone and dataset; each None is left out.
@@ -110,10 +109,10 @@ class Work:
 
     Attributes:
         out: Folder of the outputs.
-        files: Paths of the declared inputs that come from other stages.
+        files: Paths of declared inputs from other stages.
         processes: Number of processes for jobs on many records; None: all cores.
         threads: Number of threads for models and networks on a CPU; None: all cores.
-        advance: Called with the number of pieces that were just finished.
+        advance: Called with the number of pieces just finished.
     """
 
     out: Path
@@ -414,12 +413,11 @@ class Run:
 
         Args:
             begun: Called with each stage before it is submitted.
-            advance: Called with the number of a stage's pieces that were just finished.
+            advance: Called with the number of pieces just finished.
             submit: Starts the work on a stage.
             room: Maximum number of concurrent stages.
             gpus: How many of them may use a GPU; 0 without GPUs.
-            most: Stages that need more GPUs than this are skipped, with all stages that depend on
-                them.
+            most: Stages that need more GPUs are skipped, as are those that depend on them.
 
         Raises:
             StageError: If an input is missing, or a stage does not write its outputs.
@@ -492,7 +490,6 @@ class Run:
         return None
 
     def _record(self, state: State, seconds: float) -> None:
-        """Record a finished stage, in its folder and in memory."""
         stage, folder = state.stage, state.folder
         assert folder is not None  # the work was done there
         made_from = {
@@ -529,7 +526,6 @@ class Run:
         return digest.hexdigest()[:12]
 
     def _input(self, item: Path | Output) -> Path | None:
-        """Path of an input; None as long as its stage is unfinished."""
         if isinstance(item, Path):
             if not item.exists():
                 raise StageError(f"{item}: no such file; it is read by this experiment")

@@ -271,7 +271,7 @@ class Model:
         self.inputs = weights + ([config.chat_template] if config.chat_template else [])
 
     def place(self, work: Work) -> str:
-        """The model's folder or hub id, for a stage that has the model's inputs."""
+        """The model's folder or hub id, for a stage with the model's inputs."""
         return str(work.input(self.stages[-1])) if self.stages else str(self.config.model)
 
     def folder(self, run: Run) -> Path | None:
@@ -283,7 +283,6 @@ _BILLIONS = re.compile(r"(\d+(?:\.\d+)?)B\b", re.IGNORECASE)
 
 
 def _parameters(config: BackboneConfig) -> float:
-    """Number of a model's parameters, judged by its files or by its name on the hub."""
     if config.pretrained:
         return PRETRAINED[config.pretrained].parameters
     if config.weights:
@@ -351,7 +350,7 @@ class CellStages:
         return bank.Split(traces, signals, audits, *last)
 
     def scored(self, work: Work, view: View | None = None) -> ScoredTraces:
-        """Read the traces with everything that a composer may see."""
+        """Read the traces as a composer may see them."""
         stages = self.traces, self.audits[view], self.scores[view], self.worlds
         return ScoredTraces.read(*(work.input(stage) for stage in stages if stage))
 
@@ -409,8 +408,6 @@ class Traces(Stage):
 
 
 class _Job(Stage):
-    """A job that handles every record in a stage's first output."""
-
     setup: ClassVar[Callable[..., Any]]
     record: ClassVar[type[Instance]] = Trace
     contexts: tuple[Context, ...] | None = None
@@ -542,8 +539,8 @@ class Judged(Stage):
 
 
 class Labels(Stage):
-    """Labels for a cell's claims. Conclusions are labelled by their answers, steps about generated
-    scenes by the truth, and other steps by the judge, if there is one.
+    """Labels for a cell's claims: of conclusions by their answers, of steps about generated scenes
+    by the truth, of other steps by the judge, if there is one.
     """
 
     kind, outputs = "labels", ("labels.jsonl",)
@@ -700,7 +697,7 @@ class Scores(Stage):
             [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
             lambda: _resources(self.scorers, self.cell, work),
             split,
-            # With only one class, nothing can be learned, so the source's map is kept.
+            # One class teaches nothing, so the source's map is kept.
             self.validation.split(work, self.view) if classes == {0, 1} else None,
         )
         bank.write_scores(work.out / self.outputs[0], map(scoring, split.chunks()))
@@ -813,13 +810,11 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
 
 
 def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:
-    """Load an engine with a model, as configured."""
     return _loaded(generation.of(model.config), model.place(work), model.template)
 
 
 @lru_cache(maxsize=1)
 def _loaded(generation: GenerationConfig, place: str, template: str | None) -> Engine:
-    """Load an engine with the model at the given folder or hub id."""
     options = EngineOptions(
         dtype=generation.dtype,
         batch_size=generation.batch,
@@ -836,35 +831,29 @@ def _loaded(generation: GenerationConfig, place: str, template: str | None) -> E
 
 @cache
 def _ontology_hash() -> str:
-    """Hash of the built-in rules and ontology, as stated in audits."""
     return TraceAuditor().parser_for(Instance(id="none", scene="")).ontology.hash
 
 
 def _need(scorers: Iterable[Scorer], need: Need) -> bool:
-    """Whether any of the scorers needs the given input."""
     return any(need in entry(stage.scorer).needs for stage in scorers)
 
 
 def _asked(scorers: Iterable[Scorer], cell: CellStages) -> list[Path | Stage]:
-    """Local models that the given scorers consult about a cell's traces."""
     nli = Path(cell.config.nli) if cell.config.nli and _need(scorers, "samples") else None
     asked: list[Path | Stage] = [nli] if nli and nli.is_dir() else []
     return asked + (cell.backbone.inputs if _need(scorers, "backbone") else [])
 
 
 def _asked_of_hub(scorers: Iterable[Scorer], cell: CellStages) -> dict[str, str]:
-    """The hub's entailment model as a setting, if any of the scorers consults it."""
     nli = cell.config.nli if _need(scorers, "samples") else None
     return {"nli": nli} if nli and not Path(nli).is_dir() else {}
 
 
 def _asking(scorers: Iterable[Scorer], cell: CellStages) -> float:
-    """Estimated seconds per trace for consulting the backbone."""
     return cell.seconds["asked"] if _need(scorers, "backbone") else 0.0
 
 
 def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.Resources:
-    """Resources for scorers: a GPU if there is one, and the models that they need."""
     device, backbone, nli = best_device(), cell.backbone, cell.config.nli
     asked = (backbone.place(work), backbone.template) if _need(scorers, "backbone") else None
     return bank.Resources(
@@ -880,7 +869,6 @@ def _resources(scorers: Iterable[Scorer], cell: CellStages, work: Work) -> bank.
 def _extractor(
     model: str, lookback: Lookback, template: str | None, dtype: str | None
 ) -> Extractor:
-    """Load the model from which to extract signals."""
     from symbouq.evidence.signals.extract import Extraction, Extractor
 
     return Extractor(model, Extraction(lookback, dtype=dtype, chat_template=template))
@@ -888,13 +876,11 @@ def _extractor(
 
 @lru_cache(maxsize=1)
 def _entailment(model: str, device: str) -> NLIEquivalence:
-    """Load an entailment model."""
     return NLIEquivalence(find_model(model).folder, device)
 
 
 @lru_cache(maxsize=1)
 def _answering_backbone(device: str, model: str, template: str | None) -> Any:
-    """Load a backbone to ask whether answers are right."""
     from symbouq.evidence.scorers.backbone import TransformersBackbone
 
     return TransformersBackbone.load(model, device, template)

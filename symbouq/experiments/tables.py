@@ -71,13 +71,11 @@ def _across(**coordinates: Iterable[str]) -> list[Point]:
 
 
 def _head(column: Point) -> str:
-    """Heading of a column: its coordinates, with the metric's full name."""
     names = column | {"metric": _NAMES.get(column["metric"], column["metric"])}
     return " ".join(names.values())
 
 
 def _dataset(column: Point) -> str:
-    """Heading of a column in a table that shows only one metric."""
     return column.get("dataset") or column["metric"]
 
 
@@ -116,12 +114,10 @@ def _grid(
 
 
 def _renamed(names: Mapping[str, str]) -> Callable[[Point], list[str]]:
-    """Make a function that labels rows by method, renaming some methods."""
     return lambda row: [names.get(row["method"], row["method"])]
 
 
 def _looked_up(texts: Mapping[tuple[str, ...], str]) -> Callable[[list[Point]], list[str]]:
-    """Make a function that looks up cells by their points."""
     return lambda points: [texts[tuple(point.values())] for point in points]
 
 
@@ -150,7 +146,6 @@ def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
 
 
 def _compared(cells: Sequence[CellResults]) -> str:
-    """Note about the traces on which a table's methods are compared."""
     several = len({cell.cell.backbone for cell in cells}) > 1
     counts = []
     for cell in cells:
@@ -221,7 +216,7 @@ def headline(results: Results) -> list[Table]:
 
 
 def _strongest(cell: CellResults, metric: str) -> tuple[str, float | None]:
-    """Name and value of the best external baseline in a metric; the value is None if there is none."""
+    """Name and value of the best external baseline in a metric; no value if there is none."""
     values = {name: x for name in EXTERNAL if (x := cell.metric(name, metric)) is not None}
     better = max if metric in HIGHER_IS_BETTER else min
     return better(values.items(), key=lambda item: item[1], default=("", None))
@@ -272,7 +267,6 @@ def ablation(results: Results) -> list[Table]:
 
 
 def _kept(results: Results, backbone: str, method: str) -> str:
-    """Share of the full method's gain that a variant keeps."""
     if method == "oracle":
         return ""
     own, full = [], []
@@ -288,7 +282,7 @@ def _kept(results: Results, backbone: str, method: str) -> str:
 
 
 def significance(results: Results) -> list[Table]:
-    """AUROC gain of the full method over other methods, by paired bootstrap (Table significance)."""
+    """AUROC gain of the full method over others, by paired bootstrap (Table significance)."""
     others = {
         "gain": "scores only",
         "gain over shuffled": "shuffled",
@@ -537,7 +531,6 @@ def models(results: Results) -> list[Table]:
 
 
 def _parameters(folder: Path | None) -> str:
-    """Number of parameters of the model in a folder; `not run` if there is no model."""
     number = parameters(folder) if folder else 0
     if not number:
         return NOT_RUN
@@ -678,7 +671,6 @@ def search_space(results: Results) -> list[Table]:
 
 
 def _fixed_beforehand(results: Results) -> Table:
-    """Compositions with different values for the fixed hyperparameters."""
     config = results.config
     names = [f"epsilon {value}" for value in config.epsilons]
     names += [f"folds {number}" for number in config.fold_numbers]
@@ -817,7 +809,6 @@ def first_error(results: Results) -> list[Table]:
 
 
 def _first_errors(results: Results, backbone: str) -> Table | None:
-    """Table for one backbone; None without labelled steps."""
     found: dict[str, dict[str, FirstErrors]] = {}
     for dataset in results.datasets:
         rows = results.cell(backbone, dataset).first_errors()
@@ -865,7 +856,6 @@ def scorers(results: Results) -> list[Table]:
 
 
 def _spread(values: Sequence[float]) -> str:
-    """The mean and, for several values, the standard deviation."""
     deviation = f" ({stdev(values):.3f})" if len(values) > 1 else ""
     return f"{fmean(values):.3f}{deviation}" if values else UNDEFINED
 

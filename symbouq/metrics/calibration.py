@@ -46,9 +46,8 @@ def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
 def ece(scores: Values, labels: Values, counts: Values) -> Values:
     """Expected calibration error over ECE_BINS bins of equal width.
 
-    For each bin, take the distance between the mean probability and the share of right answers;
-    average the distances, weighted by bin size. A bin includes its lower edge; the last one
-    includes both edges.
+    It averages, weighted by bin size, each bin's distance between mean probability and share of
+    right answers. A bin includes its lower edge; the last one includes both edges.
     """
     gaps = np.zeros((len(scores), ECE_BINS))
     gaps[np.arange(len(scores)), _bins(scores)] = labels - scores

@@ -47,8 +47,8 @@ def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
 def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable]) -> float | None:
     """AUROC within strata: how well a score ranks beyond the variable that defines the strata.
 
-    Only pairs within the same stratum are compared, and all strata are pooled. Ties count half.
-    None if no stratum has both classes.
+    Only pairs within a stratum are compared, over all strata. Ties count half. None if no stratum
+    has both classes.
 
     Args:
         scores: As in `auroc`.

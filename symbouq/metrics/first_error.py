@@ -43,8 +43,7 @@ class FirstErrors:
 def first_error(labels: Sequence[int | None]) -> int | None:
     """Find the first error of a trace with labelled claims.
 
-    None if unknown, because an unlabelled claim comes before the first wrong one, or no claim is
-    wrong but some are unlabelled.
+    None if unknown, because an unlabelled claim comes before any wrong one.
 
     Args:
         labels: One per claim: 1 right, 0 wrong, None unlabelled.

@@ -91,7 +91,7 @@ def _basis(family: Family, z: Values) -> Values:
 
 
 def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
-    """Fit the map with the least cross-entropy within a family to logits `[n]` and labels 0 and 1."""
+    """Fit the map of a family with the least cross-entropy to logits `[n]` and labels 0 and 1."""
     if family == "identity":
         return Calibrator(family, ())
     slopes, _ = _PARAMETERS[family]

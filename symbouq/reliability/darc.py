@@ -99,7 +99,7 @@ class Options:
         l2: Values of l2 to choose from.
         epsilon: Screening threshold.
         folds: k, the number of folds.
-        gated: Candidates that are used only through their interactions with the profile.
+        gated: Candidates used only through the interactions.
         average: If not empty, nothing is fitted: the composer is the mean of these scores.
 
     Raises:
@@ -138,7 +138,7 @@ class Composer(Stored):
         weights: w, one per feature.
         intercept: b.
         calibrator: Map applied after the sum.
-        aurocs: A_j for every candidate offered, by name, if there was screening.
+        aurocs: A_j of every candidate, by name, if screened.
         held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
 
     Raises:
@@ -182,8 +182,8 @@ class Composer(Stored):
         """How much each candidate contributes to each trace's logit, before the calibrator.
 
         All columns of a candidate are summed. Positive values favour the answer relative to the
-        validation mean. Together with the intercept, the contributions sum to the logit. If nothing
-        was fitted, a score contributes its own logit, divided by the number of scores averaged.
+        validation mean. Together with the intercept, the contributions sum to the logit. Without a
+        fit, a score contributes its own logit, or its share of the average's.
 
         Raises:
             SymboUQError: If a score that the composer reads is missing.
@@ -281,7 +281,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Screening:
-    """Result of screening candidates by how well they rank validation traces.
+    """Candidates screened by how well they rank validation traces.
 
     Attributes:
         aurocs: A_j, `[m]`.
@@ -295,7 +295,7 @@ class Screening:
 
     @property
     def best(self) -> int:
-        """Position of the candidate with the largest A_j; the first one, if several tie."""
+        """Position of the candidate with the largest A_j (the first, if several tie)."""
         return int(np.argmax(self.aurocs))
 
 
@@ -328,7 +328,7 @@ def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
 def _chosen(
     offered: dict[Design, Values], y: Values, fold: NDArray[np.intp], options: Options
 ) -> tuple[Design, float, float | None]:
-    """Choose the design and l2 with the best mean held-out AUROC, and return this AUROC too."""
+    """Choose the design and l2 with the best mean held-out AUROC; return this AUROC last."""
     if degenerate(y, fold, options.folds):
         richest = max(offered, key=DESIGNS.index)
         return richest, REFERENCE_L2, None

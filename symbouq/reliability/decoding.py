@@ -35,8 +35,8 @@ class Decoding:
 def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
     """Compute the decoding scores that the record's `tokens` allow, for the claims in its audit.
 
-    Without alternatives (`top`), this is only Perplexity. There are no scores if a token lacks its
-    probability, or if the tokens do not contain the claims. Tokens may be vocabulary pieces
+    Without alternatives (`top`), this is only Perplexity. No scores if a token lacks its
+    probability, or the tokens do not contain the claims. Tokens may be vocabulary pieces
     (`symbouq.evidence.signals.pieces`).
 
     Raises:
@@ -92,7 +92,7 @@ def _top(alternatives: Any) -> list[float]:
 
 
 def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Replace vocabulary pieces by plain text. Tokens that are plain text already stay as they are."""
+    """Replace vocabulary pieces by the text that they stand for."""
     pieces = [str(token.get("text") or "") for token in tokens]
     spelled = spelling(pieces, text)
     if spelled is None:

@@ -20,8 +20,8 @@ DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
 """The designs h_score, h_sym and h_det, simplest first."""
 
 CoverageKind = Literal["paper", "evaluable", "discounted"]
-"""Which determinacy the applicability uses: the paper's; one over only those parsed claims that no
-earlier conflict blocks; or one in which a claim counts only as much as its weakest premise."""
+"""Which determinacy the applicability uses: the paper's; only over parsed claims that no earlier
+conflict blocks; or with claims counting only as much as their weakest premise."""
 
 
 @dataclass(frozen=True)

@@ -73,8 +73,7 @@ def known_errors(
 ) -> dict[str, tuple[Record, int]]:
     """Find the traces whose first error is known; return their audit and first error by id.
 
-    Traces without claims are left out, and so are those whose labels do not match the claims in the
-    audit.
+    Leaves out traces without claims, and those whose labels do not match the audit's claims.
     """
     known = {}
     for audit in audits:
@@ -146,7 +145,6 @@ _DOUBTS = {Verdict.ENTAILED: 0.0, Verdict.CONTRADICTED: 1.0}
 
 
 def _doubts(known: Mapping[str, tuple[Record, int]], verdict: str) -> list[list[float]]:
-    """Uncertainty of each claim in each trace, by its verdict."""
     return [
         [_DOUBTS.get(claim[verdict], 0.5) for claim in audit["claims"]]
         for audit, _ in known.values()
@@ -191,7 +189,6 @@ def _by_scorer(
 
 
 def _mean(results: Sequence[FirstErrors]) -> FirstErrors:
-    """Average the figures over a scorer's seeds."""
     first = results[0]
     if first.f1 is None:
         return first

@@ -2,9 +2,8 @@
 
 A threshold is fitted on calibration traces: one per scene, none used to fit the composer. With
 probability 1 - delta over the draw of these traces, at most a share `level` of new traces whose
-reliability reaches the threshold are wrong. This holds for any distribution and however poor the
-reliabilities. New traces must be drawn in the same way, so not from another model, dataset or
-wording.
+reliability reaches the threshold are wrong. This holds for any distribution and any reliabilities.
+New traces must be drawn in the same way, so not from another model, dataset or wording.
 
 For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
 `level`" is tested. If k of n accepted traces are wrong, then k is binomial given n, and `P(Bin(n,
@@ -44,11 +43,11 @@ class Guarantee(Stored):
 
     Attributes:
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability that this share is exceeded, over the draw of the calibration traces.
+        delta: Probability of exceeding this share, over the draw of the calibration traces.
         threshold: Lowest accepted reliability; None if nothing is accepted.
         scenes: Number of calibration traces, one per scene.
-        accepted: Number of those that reach the threshold or, without one, the first one tested.
-        wrong: Number of accepted calibration traces that are wrong.
+        accepted: Number of those that reach the threshold (without one: the first tested).
+        wrong: How many of the accepted are wrong.
 
     Raises:
         SymboUQError: If level or delta is not between 0 and 1.
@@ -110,7 +109,7 @@ def control(
             fit.
         right: Whether their answers are right, 1 or 0.
         level: Largest share of wrong answers among accepted traces.
-        delta: Probability that this share is exceeded.
+        delta: Probability of exceeding this share.
     """
     from scipy.stats import binom
 

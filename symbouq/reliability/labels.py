@@ -52,7 +52,7 @@ def gold_in(record: Mapping[str, Any]) -> Gold:
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
-    """Collect the answers that occur in each dataset, sorted, for records without `answer_space`."""
+    """Collect each dataset's answers, sorted, for records without `answer_space`."""
     spaces: dict[str | None, set[str]] = {}
     for gold in golds:
         answer = gold.get("answer")

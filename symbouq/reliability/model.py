@@ -169,7 +169,7 @@ class Model(Stored):
         return replace(self, composer=composer, notes=notes, guarantee=None)
 
     def fault(self, reader: Reader) -> str | None:
-        """Why predictions under a reader's ontology are doubtful, in words; None if they are not."""
+        """Why predictions under a reader's ontology are doubtful, in words, or None."""
         current = reader.ontology_hash
         if current == self.ontology:
             return None
@@ -273,8 +273,8 @@ def fit(
     """Fit a model on labelled traces of the target (1 right, 0 wrong). `composition` and `ontology`
     (a hash) say how they were read.
 
-    Traces are assigned to folds by a hash of seed and id, with all traces of one scene together. So
-    the order and the file of the input do not matter.
+    Traces are assigned to folds by a hash of seed and id, with scenes kept together, so the order
+    of the input does not matter.
 
     A score is a candidate if every trace has it; the notes name the others. Each candidate is
     calibrated with a positive slope. If it ranks backwards, it is negated before; the paper's

@@ -157,7 +157,7 @@ class Reader:
 
 
 def pooled(audit: Mapping[str, Any]) -> list[float]:
-    """Features of the trace and of the conclusion, and means over all claims; zeros without claims."""
+    """Features of the trace and the conclusion, and means over all claims; zeros without claims."""
     rows = np.array(audit["features"]["claims"], np.float64).reshape(-1, len(CLAIM_FEATURES))
     if not len(rows):
         rows = np.zeros((1, len(CLAIM_FEATURES)))

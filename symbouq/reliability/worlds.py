@@ -8,9 +8,8 @@ from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
 
 WORLDS = "Constraint-Worlds"
-"""Name of the score. Its value is 1 if the answer holds in every world of the scene, 0 if it holds
-in none, and otherwise one over the number of answers that are open. It is 0.5 if the scene or the
-answer could not be read."""
+"""Name of the score: 1 if the answer holds in every world of the scene, 0 if in none, otherwise one
+over the number of open answers; 0.5 if the scene or the answer could not be read."""
 
 WORLDS_FEATURES: dict[str, str] = {
     "delivered": "1 if the trace delivers an answer of the space",

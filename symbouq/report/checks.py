@@ -217,7 +217,6 @@ def _xml(text: str) -> str:
 
 
 def _escaped(text: str, signs: str = "%\r\n") -> str:
-    """Escape text in a workflow command for GitHub's runner."""
     for sign in signs:
         text = text.replace(sign, f"%{ord(sign):02X}")
     return text

@@ -189,7 +189,6 @@ def _sentences(
 
 
 def _worded(ontology: Ontology, relation: Mapping[str, Any]) -> dict[str, Any]:
-    """A relation in words, with the parser's confidence if it is below 1."""
     name = relation["relation"]
     words = ontology.lexicon.wording.get(name, (name.replace("_", " "),))[0]
     worded = {

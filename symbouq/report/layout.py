@@ -48,7 +48,6 @@ def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _statement(relation: Mapping[str, Any]) -> Statement:
-    """Reduce a relation in an audit to what a picture shows."""
     ends = relation["subject"], relation["relation"], relation["object"]
     return Statement(*ends, offset=offset_of(relation), unit=relation.get("unit") or "")
 
@@ -124,7 +123,6 @@ def _scene(
 def _coordinates(
     ontology: Ontology, scene: Iterable[Triple], places: Mapping[tuple[int, int], int], slot: int
 ) -> dict[str, Any]:
-    """A thing's ends on the picture's axes, and its coordinates on other axes as text."""
     stated = {
         axis
         for u, r, v in scene
@@ -152,7 +150,6 @@ def _spanning(ontology: Ontology, scene: Iterable[Triple]) -> set[int]:
 
 
 def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
-    """Map each contained thing to its innermost container."""
     wholes: dict[int, set[int]] = {}
     unseen = _spanning(ontology, scene)
     for u, r, v in scene:
@@ -245,7 +242,6 @@ def _signs(ontology: Ontology) -> _Signs:
 
 
 def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, v: int) -> str:
-    """Cells around one thing in which the context allows the other to be."""
     return "".join(
         "1" if solver.feasible([*context, *signs.atoms(cell, u, v)]) else "0" for cell in CELLS
     )

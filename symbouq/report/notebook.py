@@ -160,7 +160,7 @@ _STYLE = Path(__file__).parent / "assets" / "figure.mplstyle"
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Make a function that draws a figure use the style of all figures (`assets/figure.mplstyle`)."""
+    """Draw a figure in the style of all figures (`assets/figure.mplstyle`)."""
 
     @wraps(draw)
     def drawn(*arguments: P.args, **options: P.kwargs) -> Figure:
@@ -173,9 +173,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Make an empty figure of the given size in inches. It is made without pyplot, so that a
-    notebook shows it only once.
-    """
+    """Make an empty figure, with its size in inches; without pyplot, a notebook shows it once."""
     with extra("notebook"):
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height))
@@ -265,7 +263,6 @@ def _plot_verdicts(axes: Any, overview: Overview) -> None:
 
 
 def _name_contexts(axes: Any) -> None:
-    """Label the two rows of a figure: assumed above grounded."""
     axes.set_yticks([0, 1], ["assumed", "grounded"])
     axes.invert_yaxis()
 
@@ -296,7 +293,6 @@ def plot_reliability(axes: Any, bins: Iterable[Mapping[str, Any]], score: str) -
 
 
 def _wilson(share: float, count: int, z: float = 1.96) -> tuple[float, float]:
-    """Compute the 95 % Wilson interval for a share."""
     centre, square = share + z**2 / (2 * count), share * (1 - share) / count
     half = z * sqrt(square + (z / (2 * count)) ** 2)
     return (centre - half) / (1 + z**2 / count), (centre + half) / (1 + z**2 / count)

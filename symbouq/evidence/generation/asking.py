@@ -48,7 +48,6 @@ class EngineAsker:
         return Answer(done.text, done.prompt_tokens, len(done.tokens), done.finish == "length")
 
     def _run(self) -> None:
-        """Generate the answers to all waiting requests."""
         together: list[tuple[Request, Future[Completion]]] = []
         try:
             while True:

@@ -88,8 +88,8 @@ class EndpointEngine:
 
 
 def _tokens(reply: Reply) -> tuple[Token, ...]:
-    """Return a reply's tokens with their log-probabilities. Return none if they do not add up to
-    its text, as when the bytes of a character are listed one by one.
+    """Return a reply's tokens with log-probabilities; none if they do not add up to its text, as
+    when the bytes of a character are listed one by one.
     """
     try:
         listed = answered([reply.choice], "choices").get("tokens", [])

@@ -18,8 +18,7 @@ TOP = 4
 """Number of alternatives kept for each token."""
 
 Finish = Literal["stop", "length", "failed"]
-"""How a text ended: the model stopped, it reached the maximum length, or it failed and gave no
-text."""
+"""How a text ended: the model stopped, it reached the maximum length, or there is no text."""
 
 
 class Alternative(NamedTuple):

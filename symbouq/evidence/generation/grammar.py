@@ -77,7 +77,7 @@ class GrammarProcessor(LogitsProcessor):
         self._started = False
 
     def __call__(self, input_ids: torch.LongTensor, scores: torch.FloatTensor) -> torch.FloatTensor:
-        """Scores of the next token, `[rows, vocabulary]`, with minus infinity for forbidden tokens."""
+        """Scores of the next token, `[rows, vocabulary]`; minus infinity for forbidden tokens."""
         if self._started:
             for matcher, token in zip(self._matchers, input_ids[:, -1].tolist(), strict=True):
                 if matcher is not None and not matcher.is_stopped():

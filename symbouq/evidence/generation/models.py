@@ -79,9 +79,7 @@ def folder_of(name: str) -> Path | None:
 
 
 def _fetched(identity: str, revision: str, here: bool = False) -> str:
-    """Return the folder of a hub model. It is fetched if needed, unless `here` demands a local
-    copy.
-    """
+    """Return the folder of a hub model, fetched unless `here` demands a local copy."""
     from huggingface_hub import snapshot_download
 
     # Some repositories hold the same weights twice. Some hold a second tokenizer without a chat
@@ -157,6 +155,6 @@ def unreadable(model: Model, part: str) -> Iterator[None]:
 
 
 def context_length(config: Any) -> int | None:
-    """Maximum tokens of prompt and text together; None if the configuration does not say."""
+    """Maximum tokens of prompt and text, or None if the configuration does not say."""
     length = getattr(config.get_text_config(), "max_position_embeddings", None)
     return length if isinstance(length, int) else None

@@ -1,6 +1,5 @@
-"""Refined answers. An answer is generated and audited; if it has a conflict, the question is asked
-again with the conflict described in words. A control draws as many answers without this
-description.
+"""Refined answers. An answer is generated and audited. After a conflict, the question is asked
+again with the conflict in words. A control draws as many answers without it.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ class Refiner:
             self._record(instance, attempts, control)
             for instance, attempts, control in zip(instances, refined, controls, strict=True)
         ]
-        # The control's first attempt is shared with the refined trace, so it counts only once.
+        # The refined trace's first attempt is also the control's; count it once.
         answers = chain.from_iterable([*refined, *(control[1:] for control in controls)])
         return Made(records, sum(attempt.completion.length for attempt in answers))
 
@@ -199,8 +198,8 @@ class Comparison(NamedTuple):
         first: Number of right first answers.
         refined: Number of right refined answers.
         control: Number of right control answers; None without a control.
-        gained: Number of traces whose refined answer is right and whose control answer (without a
-            control: first answer) is wrong.
+        gained: Traces with a right refined and a wrong control answer (without a control: first
+            answer).
         lost: The converse.
     """
 

@@ -94,7 +94,6 @@ class ResumableFile:
         self.done.update(new)
 
     def _resume(self) -> None:
-        """Read the existing lines and cut off an incomplete last line."""
         with self.path.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 if line.endswith(b"\n"):
@@ -142,7 +141,6 @@ class ResumableFile:
 
 
 def _torn(line: bytes) -> bool:
-    """Whether a single, unfinished line may come from an interrupted run."""
     if not (line.startswith(_START) or _START.startswith(line)):
         return False
     try:

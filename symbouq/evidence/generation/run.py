@@ -37,11 +37,10 @@ Status = Literal["valid", "invalid", "truncated", "failed"]
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that, with the engine and model, determine the traces of a run.
+    """Settings that determine a run's traces, besides the engine and model.
 
     Attributes:
-        samples: Number of further traces per instance, drawn at `temperature`; the trace itself is
-            greedy.
+        samples: Number of further traces per instance, drawn at `temperature`.
         temperature: Temperature of the samples.
         seed: Seed for the samples, combined with the instance's id and the sample's number.
         free_form: Whether traces are prose without a schema.
@@ -95,7 +94,7 @@ class Progress:
 def read_instances(
     files: Iterable[str], limit: int | None = None
 ) -> tuple[list[Instance], list[RecordError]]:
-    """Read up to `limit` instances from files; also return errors for records that allow no prompt."""
+    """Read up to `limit` instances from files, and collect errors for records without a prompt."""
     instances: dict[str, Instance] = {}
     failed: list[RecordError] = []
     for line in chain.from_iterable(map(read_lines, files)):
@@ -328,7 +327,6 @@ def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
 
 
 def _seed(seed: int, identity: str, sample: int) -> int:
-    """Seed of a sample, unique to the instance and the sample number."""
     digest = hashlib.sha256(to_json([seed, identity, sample])).digest()
     return int.from_bytes(digest[:8], "big") >> 1  # engines take signed 64-bit numbers
 

@@ -183,8 +183,7 @@ class _Batch:
     def _beginning(self, prompts: Sequence[tuple[int, ...]], longest: int) -> int:
         """Number of tokens that all prompts start with, leaving at least one token of each.
 
-        It is 0 if a text may outgrow a sliding window, where padding between tokens would take up
-        room.
+        0 if a text may outgrow a sliding window, where padding between tokens takes up room.
         """
         window = getattr(self._network.config.get_text_config(), "sliding_window", None)
         if len(prompts) == 1 or (
@@ -211,7 +210,6 @@ class _Batch:
         return logits
 
     def _step(self, logits: torch.Tensor) -> list[int]:
-        """Choose each row's next token and record its probability."""
         scores = self._grammar(self._ids, logits)  # type: ignore[arg-type]
         chosen = scores.argmax(-1)
         drawn = [n for n, row in enumerate(self._rows) if row.random is not None]
@@ -240,7 +238,6 @@ class _Batch:
         return drawn.clamp(max=scores.shape[-1] - 1)
 
     def _goes_on(self, number: int, row: _Row, token: int) -> bool:
-        """Whether a row continues after its newest token."""
         if token in self._ends:
             row.scored.pop()
             row.finish = "stop"
@@ -259,7 +256,6 @@ class _Batch:
 
 
 def _ends(network: PreTrainedModel, tokenizer: Any) -> list[int]:
-    """Tokens that end a text: first those from the generation settings, then the tokenizer's."""
     named = getattr(network.generation_config, "eos_token_id", None)
     listed = named if isinstance(named, list) else [named]
     ends = dict.fromkeys(end for end in (*listed, tokenizer.eos_token_id) if end is not None)

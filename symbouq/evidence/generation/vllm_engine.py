@@ -116,7 +116,6 @@ class VllmEngine(LocalEngine):
         ]
 
     def _run(self, prompts: Sequence[list[int]], parameters: Sequence[SamplingParams]) -> list[Any]:
-        """Run vLLM on the given prompts and return its outputs in order."""
         try:
             made: list[Any] = self._llm.generate(
                 [TokensPrompt(prompt_token_ids=prompt) for prompt in prompts],

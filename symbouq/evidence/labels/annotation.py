@@ -1,7 +1,6 @@
 """Reasoning steps for people to judge, as a page or a table to fill in.
 
-Both show the instruction and input that a judge model receives, without the answer. `labels.human`
-reads the saved table.
+Both show what a judge model is shown, without the answer. `labels.human` reads the saved table.
 """
 
 from __future__ import annotations

@@ -77,7 +77,6 @@ class HumanLabels:
     def _check_first(
         self, lines: dict[tuple[str, int | str], int], claim: tuple[str, int | str], line: int
     ) -> None:
-        """Check that no earlier line labels the same claim."""
         before = lines.setdefault(claim, line)
         if before != line:
             identity, number = claim
@@ -105,7 +104,6 @@ class HumanLabels:
 
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the rows of a table with their line numbers."""
     try:
         lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a mark at the start
     except UnicodeDecodeError as error:

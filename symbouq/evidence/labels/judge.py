@@ -85,7 +85,7 @@ def judge_schema(steps: int) -> dict[str, Any]:
 
 
 class Judge:
-    """Labels steps with a language model. As a source, it is called `judge:` plus the model's name."""
+    """Labels steps with a language model. Its name as a source is `judge:` plus the model's."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -93,8 +93,8 @@ class Judge:
         self.name = f"judge:{engine.model_name}"
 
     def settings(self, traces: str) -> dict[str, Any]:
-        """Settings that determine the labels, as stored in each record. `traces` is the SHA-256 of
-        the traces file.
+        """Settings that determine the labels, as stored in each record. `traces` is the file's
+        SHA-256.
         """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
@@ -137,7 +137,6 @@ class Judge:
 
 
 def _verdict(completion: Completion | None, steps: int) -> tuple[list[Label], dict[str, Any]]:
-    """The labels in a reply, and the status to record."""
     if completion is None:
         return [], {"status": "no steps"}
     if completion.finish == "failed":

@@ -78,7 +78,7 @@ class TransformersBackbone:
 
     def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
         """Tokens of the beginning followed by each text, and the length of their common prefix.
-        Tokens may span the border to the text, so the condition is whatever all of them share.
+        Tokens may span the border, so the condition is what all of them share.
         """
         variants = [self._ids(begun + text) for text in texts]
         if len({*variants}) < len(texts):
@@ -123,7 +123,6 @@ class TransformersBackbone:
 
 
 def _common(rows: Sequence[Sequence[int]]) -> int:
-    """Length of the common beginning, in tokens."""
     count = 0
     for column in zip(*rows, strict=False):
         if len(set(column)) > 1:

@@ -67,7 +67,7 @@ class Scorer:
         needs: Inputs that it needs from an example.
         orientation: Meaning of larger values.
         trained: Whether it learns from source data.
-        seeded: Whether it involves randomness and is therefore fitted once per seed.
+        seeded: Whether it is random and therefore fitted once per seed.
         banked: Whether it belongs to the reliability evidence bank (appendix Transfer); otherwise
             it is a baseline.
         options: Resources that an experiment configures, under keys of the same names.

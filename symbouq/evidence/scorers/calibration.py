@@ -40,9 +40,9 @@ def sigmoid(logits: Values) -> Values:
 def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) -> Values:
     """Parameters for which the logits `basis @ parameters` have the least cross-entropy.
 
-    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so even a score
-    that separates the classes has a finite map. `basis` is `[n, parameters]`; the first `slopes`
-    parameters stay within `SLOPES`.
+    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so even a
+    separating score has a finite map. `basis` is `[n, parameters]`; the first `slopes` parameters
+    stay within `SLOPES`.
     """
     from scipy.optimize import minimize
 
@@ -65,8 +65,8 @@ def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) ->
 class MinMax:
     """Affine map that takes the largest uncertainty on validation to 0 and the smallest to 1.
 
-    Other values may fall outside [0, 1]: they are not clipped, because that would tie traces. If
-    all validation values are equal, it only negates.
+    Other values may fall outside [0, 1]; clipping would tie traces. If all validation values are
+    equal, it only negates.
 
     Attributes:
         low: Smallest uncertainty of a claim on validation.
@@ -145,7 +145,7 @@ class Calibrator(Stored):
 
     Attributes:
         minmax: Map for uncertainties; None for correctness scores.
-        reduction: How the claims' values are reduced to one for the trace.
+        reduction: How the claims' values are reduced to one.
         platt: Map from the trace's score to a probability.
         auroc: AUROC, on the split, of the score given to the Platt map.
         traces: Number of traces used for fitting.
@@ -191,7 +191,7 @@ class Calibrator(Stored):
 
     @property
     def orientation(self) -> Orientation:
-        """Whether larger values of the scorer mean uncertainty or correctness."""
+        """Whether larger values mean uncertainty or correctness."""
         return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:

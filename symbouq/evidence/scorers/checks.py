@@ -34,10 +34,9 @@ def check_scorer(
     """Check that the bank, the experiments and the composer can use a scorer.
 
     It must declare its name, family and orientation. It must give each trace one finite number per
-    claim: the same whether the trace is scored alone or with others, in any order, and again with
-    the same seed. It must say what a trace lacks, survive saving and loading, and refuse to score
-    before it is fitted. At least four traces with its inputs are needed, labelled both right and
-    wrong.
+    claim: the same alone or with others, in any order, and again with the same seed. It must say
+    what a trace lacks, survive saving and loading, and refuse to score before it is fitted. At
+    least four traces with its inputs are needed, labelled both right and wrong.
 
     Raises:
         AssertionError: Names the requirement that is not met.
@@ -95,7 +94,6 @@ def _check_refusals(
     settings: Settings | None,
     resources: Resources,
 ) -> None:
-    """Check that the scorer refuses to score before fitting, and to learn from only one class."""
     scorer = kind.make(1, settings, resources)
     _check_raises(
         lambda: scorer.score([traces[0].example]), f"{kind.name}: scores before it was fitted"
@@ -124,7 +122,6 @@ def _check_same(
 
 
 def _check_needs(scorer: Scorer, example: Example) -> None:
-    """Check that the scorer asks for each need that an example may lack."""
     for need in sorted(scorer.needs):
         empty: dict[str, object] = {"samples": ()} if need == "samples" else {}
         if need in _LACKING:

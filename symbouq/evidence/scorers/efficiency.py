@@ -1,7 +1,7 @@
 """The cost of computing scores from cached signals (Table efficiency).
 
-Generation, the teacher-forced pass and the audit are not counted. Sampling scores thus omit their
-main cost, the K further answers, but the backbone's pass for P(True) is counted.
+Generation, the teacher-forced pass and the audit are not counted. So sampling scores omit their
+main cost, the K further answers; the backbone's pass for P(True) is counted.
 """
 
 from __future__ import annotations
@@ -92,7 +92,6 @@ def _parameters(scorer: Learned) -> int:
 def _timed(
     work: Callable[[], object], count: int, seconds: float, device: str
 ) -> tuple[float, float]:
-    """Measure traces per second and peak memory while `work` processes `count` traces."""
     reset_peak(device)
     work()
     memory = peak_memory(device)

@@ -64,8 +64,6 @@ Named = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class _Reading:
-    """A trace as read by the auditor."""
-
     ontology: Ontology
     scene: tuple[tuple[int, Named], ...]
     claims: tuple[tuple[str, frozenset[Named]], ...]
@@ -76,7 +74,7 @@ _CLAIMS = ("reasoning", "conclusion", "response", "claims")
 
 
 class AuditorEquivalence:
-    """Bidirectional entailment according to the auditor's rules, each trace under its own profile.
+    """Bidirectional entailment by the auditor's rules, each trace under its own profile.
 
     Two answers mean the same if each, added to the scene, entails the other. An answer that
     contradicts the scene is compared without it, because otherwise everything would follow. If an
@@ -87,8 +85,8 @@ class AuditorEquivalence:
     because it would support whatever it entails. A claim without relations is supported by the same
     text, and such a conclusion by an answer with the same meaning.
 
-    Given the scene, any two true answers mean the same, so auditing within it affects the result.
-    With `scene=False`, only the answers' own meanings count.
+    Given the scene, all true answers mean the same, so the scene affects the result. With
+    `scene=False`, only the answers' own meanings count.
     """
 
     needs: Needs = frozenset()
@@ -135,8 +133,8 @@ class AuditorEquivalence:
         return _plain(text) in {_plain(stated) for stated, _ in own.claims}
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """1 if the claims in `sample` contradict the given claim, or if that claim has no relations
-        and the sample's answer differs from it; otherwise 0.
+        """1 if the claims in `sample` contradict the given claim, or its answer differs from a
+        claim without relations; otherwise 0.
         """
         own, other = self._of(sample), self._of(trace)
         meant = other.claims[claim][1]
@@ -168,7 +166,6 @@ class AuditorEquivalence:
 
 
 def _all_of(reading: _Reading) -> frozenset[Named]:
-    """All relations that the claims of a trace state."""
     return frozenset().union(*(relations for _, relations in reading.claims))
 
 
@@ -206,8 +203,8 @@ def _verdict(
 
 
 class NLIEquivalence:
-    """Bidirectional entailment according to a transformers sequence classifier, as in Kuhn et al.
-    (2023). Each answer follows its question, and is entailed if that class is the most likely.
+    """Bidirectional entailment by a transformers sequence classifier, as in Kuhn et al. (2023).
+    Each answer follows its question, and is entailed if that class is the most likely.
 
     A sample supports a claim if the sample's claims, joined, entail it. The classifier needs a
     class whose name begins with "entail" and, for `contradicts`, one that begins with "contradict".

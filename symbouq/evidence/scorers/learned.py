@@ -298,7 +298,7 @@ class Learned(Scorer):
 
 
 def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> list[list[Values]]:
-    """Score traces with several scorers that share token features, collating these only once.
+    """Score traces with scorers that share token features, which are collated once.
 
     Raises:
         SymboUQError: As in `Learned.score`.
@@ -312,7 +312,6 @@ def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> l
 def _scored(
     networks: Sequence[tuple[Learned, Network]], examples: Sequence[Example]
 ) -> list[list[Values]]:
-    """Scores from networks that share token features."""
     needs = frozenset().union(*(scorer.needs for scorer, _ in networks))
     scores = [[np.empty(0)] * len(examples) for _ in networks]
     for chosen in _of_like_length(examples, min(s.settings.batch for s, _ in networks)):

@@ -17,8 +17,8 @@ Needs = frozenset[Need]
 
 
 def readable(example: Example) -> bool:
-    """Whether there is anything to score: at least one claim and, with signals, at least one token.
-    Failed generations have neither.
+    """Whether there is anything to score: a claim and, with signals, a token. Failed generations
+    have neither.
     """
     return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
 

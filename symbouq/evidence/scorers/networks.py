@@ -99,7 +99,7 @@ def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequ
 
 
 def mean(values: Tensor, chosen: Tensor) -> Tensor:
-    """Average `values` `[B, T, D]` over the tokens `chosen` `[B, K, T]`; the result is `[B, K, D]`."""
+    """Average `values` `[B, T, D]` over `chosen` tokens `[B, K, T]`, giving `[B, K, D]`."""
     weights = chosen.to(values.dtype)
     return weights @ values / weights.sum(-1, keepdim=True).clamp(min=1)
 
@@ -113,7 +113,7 @@ def _positions(length: int, width: int, like: Tensor) -> Tensor:
 
 
 class Layer(nn.Module):
-    """Transformer layer with normalisation before attention and before the feed-forward part."""
+    """Transformer layer with normalisation before each of its two parts."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -131,8 +131,8 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, tokens: Tensor, present: Tensor, first: bool = False) -> Tensor:
-        """Compute new tokens `[N, T, W]`, or only the first if `first`. `present` `[N, T]` says
-        which tokens may be attended to.
+        """Compute new tokens `[N, T, W]`, or only the `first`. `present` `[N, T]` marks those to
+        attend to.
         """
 
         def heads(x: Tensor) -> Tensor:
@@ -165,7 +165,7 @@ class TraceTransformer(nn.Module):
         return projected + _positions(projected.shape[1], projected.shape[2], projected)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Represent all tokens, `[B, T, W]`."""
+        """All tokens, `[B, T, W]`."""
         tokens = self.embedded(batch.tokens)
         for layer in self.layers:
             tokens = layer(tokens, batch.present)
@@ -185,7 +185,7 @@ class ClaimTransformer(TraceTransformer):
         self.summary = nn.Parameter(torch.randn(hidden))
 
     def forward(self, batch: Batch) -> Tensor:
-        """Represent all claims, `[B, K, W]`."""
+        """All claims, `[B, K, W]`."""
         trace, claim = batch.claims.nonzero(as_tuple=True)
         marked = batch.spans[trace, claim].unsqueeze(-1) * self.marker
         tokens = self.embedded(batch.tokens)[trace] + marked

@@ -44,9 +44,9 @@ def best_reduction(
     in `REDUCTIONS`.
 
     The paper names no criterion. A candidate in Algorithm darc is oriented later, so its reduction
-    has the largest |AUROC - 1/2|. Choosing the largest AUROC instead would bring a reversed score
-    closest to chance, and screening would then drop it. A standalone (`upright`) score is never
-    reversed, so its reduction has the largest AUROC.
+    has the largest |AUROC - 1/2|. The largest AUROC would bring a reversed score closest to chance,
+    and screening would drop it. A standalone (`upright`) score is never reversed, so its reduction
+    has the largest AUROC.
 
     Raises:
         SymboUQError: If the labels have only one class.

@@ -26,7 +26,7 @@ def registered() -> dict[str, type[Scorer]]:
     """Collect scorers by name, ordered by family, then as declared.
 
     Raises:
-        SymboUQError: If a package supplies something other than a scorer, or a name that is taken.
+        SymboUQError: If a package supplies something else, or a name is taken.
     """
     scorers = {kind.name.casefold(): kind for kind in _declared()}
     for point in plugins.brought(plugins.SCORERS):
@@ -50,7 +50,7 @@ SCORERS = registered()
 
 
 def brought_by(name: str) -> dict[str, str]:
-    """Package and version that supply a scorer, as a setting of stages; empty for our own scorers."""
+    """Package and version that supply a scorer, as a stage's setting; empty for our own."""
     kind = entry(name)
     if kind.__module__.startswith(f"{methods.__name__}."):
         return {}

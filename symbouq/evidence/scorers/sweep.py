@@ -138,8 +138,8 @@ def read_sweep(path: str | Path) -> list[Tried]:
 
 
 def best_of(rows: Sequence[Tried], name: str) -> Tried:
-    """Return the scorer's point with the largest AUROC; if several tie, the one closest to the
-    paper's defaults, then the first.
+    """Return the scorer's point with the largest AUROC. Ties go to the one closest to the paper's
+    defaults, then to the first.
 
     Raises:
         SymboUQError: If the scorer has no points.

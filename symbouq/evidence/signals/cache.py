@@ -195,7 +195,6 @@ class SignalsCache:
         )
 
     def _opened(self, number: int) -> dict[str, Any]:
-        """Map the arrays of a shard into memory."""
         import numpy as np
         from safetensors import SafetensorError, safe_open
 
@@ -248,8 +247,8 @@ def examples(
 ) -> Iterator[Example]:
     """Yield traces with all inputs for scorers, joined by id, in the order of the traces file.
 
-    The cache and the audits may cover more traces. Audits in the same order are streamed. With
-    `light`, the signals are checked but not read.
+    Cache and audits may cover more traces; audits in the same order are streamed. With `light`, the
+    signals are checked but not read.
 
     Raises:
         SymboUQError: If signals or an audit are missing (the message names the traces), or belong

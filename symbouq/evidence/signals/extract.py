@@ -25,7 +25,7 @@ class Extraction:
     """Settings for extraction.
 
     Attributes:
-        lookback: Whether lookback ratios are kept per head or pooled over each layer.
+        lookback: Lookback ratios per head, or pooled over each layer.
         tokens: Number of tokens per batch, including padding; peak memory grows with it.
         shard: Number of traces per shard.
         device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
@@ -74,7 +74,7 @@ class Extractor:
         """Write or complete the signals cache for a file from `symbouq generate`.
 
         Audits supply the claims of free-form and invalid responses. `advance` is called with the
-        number of traces that were just finished.
+        number of traces just finished.
 
         Raises:
             SymboUQError: If the cache cannot be written. Finished shards stay.

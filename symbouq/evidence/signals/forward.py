@@ -188,7 +188,6 @@ def _row(
     hidden: torch.Tensor,
     lookbacks: list[torch.Tensor],
 ) -> TokenSignals:
-    """Signals for one row of a batch whose logits begin at place `first`."""
     import torch
 
     start = len(sequence.prompt) - 1 - first

@@ -111,7 +111,7 @@ class ById:
         self._passed: dict[str, dict[str, Any]] = {}
 
     def find(self, identity: str) -> dict[str, Any] | None:
-        """Return the record with the given id, at most once; None if there is none.
+        """Return the record with the given id, once; None if there is none.
 
         Raises:
             SymboUQError: If a line of the file cannot be read.

@@ -272,7 +272,6 @@ class CacheWriter:
 
 
 def _indexed(folder: Path) -> list[Entry]:
-    """Entries in the index of an interrupted run."""
     try:
         return list(SignalsCache(folder).entries.values())
     except SymboUQError:
@@ -280,7 +279,7 @@ def _indexed(folder: Path) -> list[Entry]:
 
 
 def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | None:
-    """Entries and failures in a shard; None if it is missing, incomplete, or made from other data."""
+    """Entries and failures in a shard; None if it is missing, torn, or made from other data."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -295,7 +294,6 @@ def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | Non
 
 
 def _write(file: Path, content: bytes) -> None:
-    """Write a file completely or not at all."""
     try:
         with replacing(file) as stream:
             stream.write(content)

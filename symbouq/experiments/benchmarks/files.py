@@ -35,7 +35,7 @@ _OTHER = re.compile(
 
 
 class Placed(NamedTuple):
-    """A row with its line number (from 1) and a key: its key in an object of rows, or its number."""
+    """A row with its line number (from 1), and its key in an object of rows or its number."""
 
     row: Any
     line: int
@@ -69,13 +69,13 @@ def suffix(path: Path) -> str:
 
 
 def split_named(name: str) -> str | None:
-    """The split that the name of a file or field mentions; None if it mentions none."""
+    """The split mentioned in the name of a file or field, or None."""
     words = set(re.findall(r"[a-z]+", name.casefold()))
     return next((split for split, names in _SPLITS.items() if names & words), None)
 
 
 def text_of(path: Path) -> tuple[str, str | None]:
-    """Return the readable text of a file and, if that is not all of it, the reason.
+    """Return the readable text of a file, and the reason if that is not all.
 
     Invalid UTF-8 becomes half characters, so only the row that contains it fails.
     """
@@ -104,7 +104,7 @@ def rows_of(
 ) -> Iterator[Placed | RecordError]:
     """Yield the rows in a file's text, according to the ending of its name.
 
-    `is_row` decides whether an object that is alone in a file is one row or an object of rows.
+    `is_row` says whether a lone object in a file is a row or an object of rows.
     """
     if suffix(path) in _DELIMITERS:
         yield from _table(text, str(path), _DELIMITERS[suffix(path)])
@@ -150,7 +150,6 @@ def hub_rows(name: str) -> Iterator[tuple[str, Placed]]:
 
 
 def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
-    """Yield the rows of JSON Lines."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             try:
@@ -239,14 +238,12 @@ class _Scanner:
         self._place = match.end()
 
     def _at(self) -> int:
-        """Line number of the current place, from 1."""
         self._line += self._text.count("\n", self._counted, self._place)
         self._counted = self._place
         return self._line
 
 
 def _table(text: str, file: str, delimiter: str) -> Iterator[Placed | RecordError]:
-    """Yield the rows of a table with a header."""
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter)
     while True:
         try:

@@ -148,7 +148,6 @@ def import_benchmark(
 
 
 def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> bool:
-    """Whether an import would write to a folder from which it reads."""
     base = Path(path) if Path(path).is_dir() else Path(path).parent
     read = {(base / source["file"]).resolve().parent for source in sources if "file" in source}
     return folder.resolve() in read
@@ -176,7 +175,6 @@ def _content_hash(file: Path) -> str | None:
 
 
 def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
-    """The requested sizes; None keeps the release's own splits."""
     if split == "paper":
         return benchmark.sizes or None
     if split in ("source", "none"):
@@ -196,7 +194,6 @@ def _sizes(benchmark: Benchmark, split: str) -> Mapping[str, int] | None:
 def _read(
     benchmark: Benchmark, path: str
 ) -> tuple[list[dict[str, Any]], list[Path], list[Item], list[RecordError]]:
-    """Return the sources with their hashes, the skipped files, the questions and the failures."""
     place = Path(path)
     if place.exists() and not path.startswith("hf:"):
         files, skipped = files_of(place)
@@ -245,12 +242,10 @@ def _invalid(item: Item) -> RecordError | None:
 
 
 def _encoded(items: Iterable[Item]) -> bytes:
-    """Encode a split as JSON Lines."""
     return "".join(json.dumps(item.record(), ensure_ascii=False) + "\n" for item in items).encode()
 
 
 def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
-    """The manifest's entry for a split."""
     pairs = sorted(item.pair_key for item in items)
     return {
         "file": file,

@@ -78,7 +78,6 @@ def unrepeated(found: Iterable[Found]) -> tuple[list[Item], list[RecordError]]:
 
 
 def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
-    """Yield the questions in a file's text."""
     split = split_named(path.name.split(".")[0])
     if suffix(path) == ".txt":
         if "babi" in benchmark.layouts:
@@ -96,7 +95,7 @@ def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def _layout(row: Mapping[str, Any]) -> str | None:
-    """The first layout whose fields all occur in a row; None if there is none."""
+    """The first layout whose fields all occur in a row, or None."""
     for layout_name, layout in LAYOUTS.items():
         asked = [(layout.questions,)] if layout.questions else [layout.question, layout.answer]
         if all(any(name in row for name in names) for names in (layout.scene, *asked)):
@@ -110,7 +109,6 @@ def _unexpected(benchmark: Benchmark, found: str) -> str:
 
 
 def _items(row: Any, origin: _Origin) -> Iterator[Found]:
-    """Yield the questions in one row."""
     if not isinstance(row, dict):
         yield origin.fault(_unexpected(origin.benchmark, f"a {type(row).__name__}"))
         return
@@ -213,7 +211,6 @@ def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> s
 
 
 def _record(row: Row, origin: _Origin) -> Item:
-    """Read a question that is already a record of this project."""
     known = {"id", "dataset", "scene", "question", "answer", "answer_space", "meta"}
     benchmark, layout = origin.benchmark, LAYOUTS["records"]
     labels = row.get(layout.choices)
@@ -246,7 +243,6 @@ def _record(row: Row, origin: _Origin) -> Item:
 
 
 def _typed(qtype: str, choices: list[str] | None, benchmark: Benchmark) -> tuple[str, list[str]]:
-    """Type and labels of a question from SpartQA, SpaRTUN or ReSQ."""
     relations = benchmark.spaces.get("FR", BENCHMARKS["spartun"].spaces["FR"])
     if not qtype and choices is not None:
         name = space_of(choices).name
@@ -338,7 +334,7 @@ def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str |
 
 
 def _value(row: Row, names: Sequence[str]) -> Any:
-    """The value of the first of the given fields that the row has; None if it has none."""
+    """The value of the first of the given fields that the row has, or None."""
     return next((row[name] for name in names if name in row), None)
 
 
@@ -357,7 +353,6 @@ def _task(file: str) -> str:
 
 
 def _hops(fields: Row, layout: Layout, origin: _Origin) -> dict[str, Any]:
-    """The number of reasoning steps as `meta.hops`, if known."""
     hops = _value(fields, layout.hops)
     if hops is None and layout.task_hops:
         hops = _task(origin.file) or None
@@ -392,9 +387,7 @@ def _scene(row: Row, layout: Layout) -> Scene:
 
 
 def _chosen(answer: Any, choices: list[str] | None) -> Any:
-    """If an answer is a position among the choices, return that choice; otherwise the answer
-    itself.
-    """
+    """Replace an answer that is a position among the choices by that choice."""
     if isinstance(answer, bool) or not isinstance(answer, int):
         return answer
     if choices is None or not 0 <= answer < len(choices):

@@ -76,7 +76,6 @@ def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
 
 
 def _overlap(clashes: Sequence[Group]) -> str:
-    """Message about scenes that are in two splits, naming the first ten."""
     shown = [
         ", ".join(f"{item.id} ({item.split})" for item in group if item.split)
         for group in clashes[:10]
@@ -134,8 +133,8 @@ def cut(
 
 
 _DONORS = {"train": ("",), "validation": ("", "train", "test"), "test": ("", "train")}
-"""For a split that the release lacks: the splits from which its rows are drawn. The empty name
-stands for rows without a split."""
+"""Sources of rows for a split that the release lacks. The empty name stands for rows without a
+split."""
 
 
 def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int]) -> None:
@@ -157,7 +156,7 @@ def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int])
 def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
     """Move whole scenes from a list into splits; only the last scene of each split may be divided.
 
-    If rows are scarce, they are shared so that no incomplete split gets more than another.
+    If rows are scarce, no incomplete split gets more than another.
     """
     left = sum(map(len, groups))
     by_size = sorted(wanted, key=wanted.__getitem__)
@@ -172,8 +171,6 @@ def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
 
 
 def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
-    """Order scenes by their hashes, and likewise the questions within each."""
-
     def rank(key: str) -> str:
         return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
 
@@ -188,7 +185,6 @@ def _ordered(groups: Iterable[Group], seed: int) -> list[Group]:
 
 
 def _restore_order(done: Cut, items: Sequence[Item]) -> None:
-    """Put rows back into the order of the source, and splits into the usual order."""
     place = {id(item): number for number, item in enumerate(items)}
     names = sorted(done.rows, key=lambda n: (ORDER.index(n) if n in ORDER else 9, n))
     done.rows = {n: sorted(done.rows[n], key=lambda item: place[id(item)]) for n in names}

@@ -1,11 +1,10 @@
-"""Scenes in which more and more sentences are hidden or blurred, until the scene no longer decides
-the question.
+"""Hides or blurs more and more sentences of a scene, until it no longer decides the question.
 
-If possible, the first hidden sentence is one that the answer does not need, so that the question
-stays decided. Next come premises of the answer, then the rest. Ties are broken by the scene and
-question alone, so all traces about a question lose the same sentences. Hiding part of a scene
-should only leave more open. So a sentence is kept if the scene would say something else without it,
-for example because others refer to it. Blurring a sentence leaves only the denial of its converse.
+If possible, the first one is not needed for the answer, so the question stays decided. Next come
+premises of the answer, then the rest. Ties are broken by the scene and question alone, so all
+traces about a question lose the same sentences. Hiding part of a scene should only leave more open.
+So a sentence is kept if the scene would say something else without it, for example because others
+refer to it. Blurring a sentence leaves only the denial of its converse.
 """
 
 from __future__ import annotations
@@ -57,12 +56,12 @@ def degraded(
 ) -> Iterator[Record]:
     """Yield the steps of a record. At step n, n sentences are hidden: those of step n - 1 and one
     more. At least one sentence stays. With `blur`, sentences that state a direction are blurred
-    instead, and the key is `blurred` instead of `hidden`.
+    instead; the key is then `blurred`.
 
-    Each step is the record with the remaining scene, and with
+    Each step is the record with the remaining scene and:
 
-    - `step`, and `hidden`: the numbers of the hidden sentences (or relations, if the scene consists
-      of unnumbered ones), from 1, in order of hiding;
+    - `step`, and `hidden`: the numbers of the hidden sentences (or of unnumbered relations), from
+      1, in order of hiding;
     - `decided`: whether the scene still settles everything about the question that the whole scene
       settles;
     - `gold`: the status of the record's `answer` and of its trace's `delivered` answer: `entailed`,
@@ -135,8 +134,6 @@ def degraded(
 
 
 class _Scene:
-    """The sentences of a record, which can be hidden or blurred."""
-
     def __init__(self, auditor: TraceAuditor, instance: Instance, record: Record) -> None:
         self._parser, self._instance = auditor.parser_for(instance), instance
         self._record = {**record}
@@ -224,7 +221,6 @@ class _Scene:
 
 
 def _labels(auditor: TraceAuditor, instance: Instance) -> list[str]:
-    """The possible answers, from the record or else from its question."""
     given = getattr(instance, "answer_space", None)
     if given is None:
         parser = auditor.parser_for(instance)

@@ -36,7 +36,7 @@ _OBJECTS = ("bench", "pond", "tree", "lamp", "statue", "well", "table", "stone")
 
 @dataclass(frozen=True)
 class Problem:
-    """A scene, a question, its answer, and sound reasoning that leads to it.
+    """A scene, a question, its answer and sound reasoning.
 
     Attributes:
         hops: Number of stated facts needed for the answer.
@@ -111,8 +111,7 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
 def blocks(hops: int, draw: random.Random) -> Problem:
     """Coloured shapes in adjacent blocks. Which relations hold?
 
-    One hop asks about shapes within a block, two about a shape and a block, three about shapes in
-    different blocks.
+    One hop asks within a block, two about a shape and a block, three across blocks.
     """
     names = [f"block {letter}" for letter in draw.sample(ascii_uppercase[:6], 3)]
     shapes = draw.sample([f"the {c} {s}" for c in _COLOURS for s in _SHAPES], 4)
@@ -256,13 +255,11 @@ def _problem(
     steps: Sequence[str],
     wordings: Wordings = SCENE,
 ) -> Problem:
-    """Make a problem whose scene states each fact in a random wording."""
     scene = tuple(sentence(fact, draw, wordings) for fact in facts)
     return Problem(family, hops, scene, question, answer, answer_space, tuple(steps), tuple(facts))
 
 
 def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCENE) -> list[Fact]:
-    """Put facts into random order, and replace some by their converses."""
     return [
         converse(fact) if OPPOSITE[fact[1]] in wordings and draw.random() < 0.5 else fact
         for fact in draw.sample(list(facts), len(facts))
@@ -270,13 +267,12 @@ def _stated(facts: Sequence[Fact], draw: random.Random, wordings: Wordings = SCE
 
 
 def _sum(links: Sequence[Fact]) -> str:
-    """Direction of a chain's first thing as seen from its last."""
     return direction(*(sum(steps) for steps in zip(*(STEPS[r] for _, r, _ in links), strict=True)))
 
 
 def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
     """Steps that turn a stated fact into its converse `fact`: one, or two if one is too long for
-    the contract. None are needed if the scene states `fact` itself.
+    the contract. None if the scene states `fact` itself.
     """
     if fact in facts:
         return []
@@ -285,11 +281,9 @@ def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
 
 
 def _read(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """Steps that state a fact from the scene, turned round if necessary."""
     return _turned(fact, facts) or [atom(fact)]
 
 
 def _applied(fact: Fact, facts: Sequence[Fact], conclusion: Fact | None) -> list[str]:
-    """Steps that state a fact from the scene and, if one follows, a conclusion."""
     end = f", so {atom(conclusion)}" if conclusion else ""
     return [*_turned(fact, facts), f"{atom(fact)}{end}"]

@@ -79,7 +79,7 @@ def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]
 
 
 class Boxes:
-    """Relations that hold, or fail, in every layout of boxes that satisfies the given facts.
+    """Relations that hold, or fail, in every layout of boxes with the given facts.
 
     Attributes:
         before: For each end point, those strictly after it.
@@ -161,14 +161,11 @@ class Boxes:
         return any((a, relation, b) in self.stated for a, b in around)
 
     def _follows(self, first: str, then: str, axis: int) -> bool:
-        """Whether thing `first` ends before thing `then` begins."""
         return (then, 0, axis) in self.before[first, 1, axis]
 
 
 def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
-    """For each axis of a direction: the thing that ends first, the thing that begins after it, and
-    the axis.
-    """
+    """For a direction, per axis: the thing that ends first, the thing that begins then, the axis."""
     steps = enumerate(STEPS[relation])
     return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
 

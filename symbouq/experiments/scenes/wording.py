@@ -108,8 +108,8 @@ def atom(fact: Fact) -> str:
 
 
 def facts_of(step: str) -> list[Fact] | None:
-    """Read the facts that a step states in plain wording, joined by `and`, `so` and commas. None if
-    the step is worded differently.
+    """Read the facts that a step states in plain wording, joined by `and`, `so` and commas. None
+    for other wordings.
     """
     text = step.strip().rstrip(".").replace(", so ", " and ").replace(", and ", " and ")
     read = [_fact(part.strip()) for part in text.split(" and ")]
@@ -118,7 +118,6 @@ def facts_of(step: str) -> list[Fact] | None:
 
 
 def _fact(text: str) -> Fact | None:
-    """Read the fact that an atom states; None if it is worded differently."""
     for relation, predicate in _PREDICATES.items():
         u, _, v = text.partition(f" {predicate} ")
         if u and v:

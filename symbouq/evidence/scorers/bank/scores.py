@@ -29,10 +29,10 @@ class Score:
     Attributes:
         id: Id of the trace.
         method: Name of the scorer.
-        seed: Seed with which the scorer was fitted.
+        seed: Seed of the scorer's fit.
         claims: Values in the scorer's orientation, one per claim; empty if nothing could be read.
         score: Calibrated probability that the delivered answer is right, or None.
-        reduction: How the claims' values were reduced to one for the trace.
+        reduction: How the claims' values were reduced to one.
         tokens: One value per token, if requested and available.
         lacks: What the trace lacks to be scored, in words; empty if nothing.
     """

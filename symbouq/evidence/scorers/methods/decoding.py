@@ -68,7 +68,7 @@ class Perplexity(_TokenStatistic):
     x_<t)))`.
 
     In lm-polygraph, the score of this name is the mean negative log-likelihood itself. Values lie
-    in [1, e^87.3]; `FLOOR` explains how probability zero is treated.
+    in [1, e^87.3]; see `FLOOR` for probability zero.
     """
 
     name = "Perplexity"
@@ -91,9 +91,9 @@ class TokenEntropy(_TokenStatistic):
     """Mean over a claim's tokens of the entropy of the four top probabilities, in nats: `H_t =
     -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
 
-    The probabilities are renormalised, because otherwise a flat distribution with little mass in
-    its top four would look certain. Values thus lie in [0, log 4], whereas lm-polygraph's entropy
-    covers the whole vocabulary. Four zeros give log 4.
+    Without renormalising, a flat distribution with little mass in its top four would look certain.
+    Values thus lie in [0, log 4], whereas lm-polygraph's entropy covers the whole vocabulary. Four
+    zeros give log 4.
     """
 
     name = "Token Entropy"
@@ -173,7 +173,6 @@ class CCP(_TokenStatistic):
 
 
 def _doubt(example: Example, token: dict[str, Any]) -> float:
-    """Value `-log(S / (S + D))` for one token."""
     try:
         text, logprob = token["text"], token["logprob"]
         others = [(other["text"], other["logprob"]) for other in token["top"]]

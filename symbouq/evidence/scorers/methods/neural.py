@@ -17,17 +17,15 @@ if TYPE_CHECKING:
 
 
 class _Probe(Learned):
-    """A network that reads only the backbone's signals."""
-
     family = "neural"
     needs = PROBE
 
 
 class Factoscope(_Probe):
-    """Compares the mean over a claim's tokens (local) with the mean over the whole trace (global).
+    """Compares the mean over a claim's tokens (local) with that over the whole trace (global).
 
-    A Transformer without a marker reads the trace. One hidden layer takes the local mean. Another
-    takes the contrast: the global mean, the difference and the product.
+    A Transformer without a marker reads the trace. One hidden layer takes the local mean, another
+    the contrast: global mean, difference and product.
     """
 
     name = "Factoscope"
@@ -73,8 +71,8 @@ class UHead(_Probe):
 
 
 class NeuralSeq(_Probe):
-    """Marked claims pass through a Transformer and then, in generated order, through a
-    bidirectional LSTM. The network reads nothing from the auditor.
+    """Marked claims pass through a Transformer and, in generated order, a bidirectional LSTM. It
+    reads nothing from the auditor.
     """
 
     name = "Neural-Seq"

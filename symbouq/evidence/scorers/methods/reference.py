@@ -15,8 +15,8 @@ from symbouq.evidence.signals.example import Example
 class Random(Scorer):
     """Independent uniform values in [0, 1), a reference for chance.
 
-    All claims of a trace share one value, because the minimum of several values would depend on how
-    many there are. The value depends only on the seed and the trace's id.
+    All claims of a trace share one value, because the minimum of several would depend on their
+    number. The value depends only on the seed and the trace's id.
     """
 
     name = "Random"

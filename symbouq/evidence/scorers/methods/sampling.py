@@ -77,7 +77,7 @@ class SemanticEntropy(_Agreement):
 
 
 def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Record]]:
-    """Group samples by the meaning of their answers; groups are ordered by their first members."""
+    """Group samples by the meaning of their answers, in order of first members."""
     meanings: list[list[Record]] = []
     for sample in samples:
         for members in meanings:
@@ -137,7 +137,6 @@ _TEXTS = ("reasoning", "conclusion", "response", "claims", "status", "generation
 
 
 def _is_empty(sample: Record) -> bool:
-    """Whether a sample is known to have no claim."""
     told = any(name in sample for name in _TEXTS)
     return told and not sample.get("claims") and not any(map(str.strip, claims_of(sample)))
 

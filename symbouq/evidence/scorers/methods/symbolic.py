@@ -33,7 +33,7 @@ class ConstraintRule(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What the trace lacks if its output was cut off: an answer."""
+        """The answer, if the output was cut off."""
         cut = example.audit is not None and example.audit["constraint_rule"] is None
         return "an answer, and its output was cut off" if cut else ""
 
@@ -67,9 +67,9 @@ class ConstraintOnly(Learned):
 
 
 class Constraint(Learned):
-    """Neural-Seq with two additions: the auditor's features of claims and trace, encoded, and a
-    residual. The residual adds the features entailed and contradicted to the logit, with learned
-    weights that start at 1 and -1.
+    """Neural-Seq with the auditor's features of claims and trace, encoded, and a residual. The
+    residual adds the features entailed and contradicted to the logit; their learned weights start
+    at 1 and -1.
     """
 
     name = "Constraint"
@@ -77,7 +77,7 @@ class Constraint(Learned):
     needs = PROBE | {"audit"}
 
     def build(self, tokens: int, hidden: int, contexts: int = 1) -> Network:
-        """Build the network: `claims`, feature encoders, `joined`, `order`, `head` and `residual`."""
+        """Build the network: `claims`, encoders, `joined`, `order`, `head` and `residual`."""
         import torch
         from torch import nn
 
