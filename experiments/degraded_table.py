@@ -115,7 +115,6 @@ def stepgame_rows(data: Path, questions: int) -> list[Row]:
 
 
 def _question(row: Row) -> str:
-    """The question of a trace: the trace's id without the style of the file."""
     return str(row["id"]).split("/")[0]
 
 

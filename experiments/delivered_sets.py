@@ -254,7 +254,7 @@ class Delivery:
         opens = P.announces.search(intro)
         if not announced:
             opens = opens or P.concludes.search(intro) or re.search(r":\s*$", intro)
-        # A list after a full sentence that states relations itself is an explanation.
+        # After a full sentence that itself states relations, a list is an explanation.
         explains = P.explains.search(intro) or (
             intro.rstrip().endswith(".") and self._stated(intro)
         )

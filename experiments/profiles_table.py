@@ -1,4 +1,4 @@
-"""What the profiles say on benchmarks and on real answers: Markdown tables.
+"""What the profiles say about benchmarks and real answers: Markdown tables.
 
     python experiments/profiles_table.py --data FOLDER [--section NAME ...]
 
@@ -6,15 +6,15 @@ consistency2d   Scenes read from text under nine-way: satisfiable or not, and wh
                 clash is a minimal one, checked by plain Python.
 babi            Task 17 read from text under babi; task 19 read from text under unit-grid.
 spartun         "Find the relation" of SpaRTUN and SpaRP under spartun, from the stated
-                relations: what is certain against the gold set.
+                relations: what is certain, compared with the gold set.
 spartqa         "Find the relation" of SpartQA-Auto under spartqa, from the stated relations,
                 with a small reader of the questions' descriptions.
 qsr             Compositions in rcc8 and cdc, and the sets of relations that language models
                 delivered for them.
 
-Some gold labels of SpaRTUN and SpaRP rest on a rule that RCC-8 does not have (a tangential
-part of a tangential part is said to be a non-tangential one). `unsound_rows.jsonl` names
-those rows; `--list-unsound` writes it anew. `--sample N` prints delivered sets to check by
+Some gold labels in SpaRTUN and SpaRP rest on a rule that does not hold in RCC-8 (that a
+tangential part of a tangential part is a non-tangential one). `unsound_rows.jsonl` names
+these rows; `--list-unsound` writes it anew. `--sample N` prints delivered sets to check by
 eye, from the half of the responses on which their reader was not developed.
 """
 

@@ -66,7 +66,7 @@ class Found:
     Attributes:
         records: Number of records given, by command.
         refused: Number of refusals. One spoilt record may cause several.
-        stopped: Number of records that were only partly decided in time.
+        stopped: Number of records only partly decided in time.
         slowest: Seconds for the slowest record, by command.
         faults: Descriptions of what must not happen, with the file.
     """

@@ -215,7 +215,7 @@ def _edges(atom: Atom, holds: bool, extents: bool) -> Iterator[list[Edge]]:
         case Before(axis, first, second):
             end, begin = _end(axis, first, "high"), _end(axis, second, "low")
             strict = (0, -1)
-            if holds:  # end - begin <= 0; for points, < 0
+            if holds:  # end - begin <= 0; < 0 for points
                 yield [(begin, end, (0, 0) if extents else strict)]
             else:
                 yield [(end, begin, strict if extents else (0, 0))]

@@ -137,7 +137,6 @@ class Draw:
         return [*self.group, *self.chance.sample(self.chance.choice(free), 2)]
 
     def _aliases(self, names: Sequence[str]) -> dict[str, str]:
-        """Short names that could each refer to only one of the things."""
         found = {}
         for name in names:
             word = DATA["aliases"].get(name, "").split(" ")[-1]

@@ -264,7 +264,7 @@ class Template:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """Where it may occur."""
+        """Places where the sentence may occur."""
         return tuple(host for host in ("claim", "scene", "steps") if getattr(self, host))
 
 

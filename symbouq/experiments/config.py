@@ -115,7 +115,7 @@ class BackboneConfig(LoadingConfig):
 
 
 class DatasetConfig(_Part):
-    """Questions: a family of generated scenes, or files of a benchmark."""
+    """A set of questions: a family of generated scenes, or files of a benchmark."""
 
     name: str
     """Name shown in tables."""

@@ -104,7 +104,6 @@ def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
 
 
 def _split_of(scene: Sequence[str]) -> Split:
-    """Assign a generated scene to a split, so that splits share no scene."""
     return SPLITS[int(scene_key([*scene])[:8], 16) % len(SPLITS)]
 
 

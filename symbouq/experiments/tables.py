@@ -64,7 +64,6 @@ Point = dict[str, str]
 
 
 def _across(**coordinates: Iterable[str]) -> list[Point]:
-    """All combinations of the given coordinates. The last coordinate varies fastest."""
     return [
         dict(zip(coordinates, values, strict=True)) for values in product(*coordinates.values())
     ]

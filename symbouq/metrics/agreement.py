@@ -25,7 +25,8 @@ def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float |
 
 
 def weighted_determinacy(determinacy: ArrayLike, parsed: ArrayLike) -> float | None:
-    """Determinacy of a dataset: the mean over traces, weighted by parsed claims.
+    """Determinacy of a dataset: the mean over its traces, weighted by their numbers of parsed
+    claims.
 
     Args:
         determinacy: d(r) of each trace.

@@ -34,7 +34,7 @@ def brier(scores: Values, labels: Values, counts: Values) -> Values:
 def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
     """Class-balanced Brier score: mean squared error averaged over classes (Eq. balbrier).
 
-    None with one class.
+    It is None with one class.
     """
     p = _probabilities(scores)
     right = ratio(counts @ (labels * (p - 1) ** 2), counts @ labels)

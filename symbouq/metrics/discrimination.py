@@ -19,8 +19,8 @@ SEPARATION_BINS = 5
 def auroc(scores: Values, labels: Values, counts: Values) -> Values:
     """Probability that a right answer scores above a wrong one; ties count half.
 
-    Scores may be any numbers, including infinities. None with one class. The value is an exact
-    ratio of counts, so pools with the same ranking have identical values.
+    Scores may be any numbers, including infinities. It is None with one class. The value is an
+    exact ratio of counts, so pools with the same ranking have identical values.
     """
     order, starts = tied(scores)
     right = np.add.reduceat((counts * labels)[:, order], starts, axis=1)

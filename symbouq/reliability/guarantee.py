@@ -8,11 +8,10 @@ New traces must be drawn in the same way, so not from another model, dataset or 
 For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
 `level`" is tested. If k of n accepted traces are wrong, then k is binomial given n, and `P(Bin(n,
 level) <= k)` is an exact p-value (the inverted bound of Clopper and Pearson). The sequence starts
-at the threshold that would have the smallest p-value if the traces used to fit the composer were
-representative. It continues with lower thresholds and stops when a p-value exceeds delta. The
-sequence is fixed before looking at the calibration traces, so the probability that any test errs is
-at most delta (Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052:
-split fixed-sequence testing).
+at the threshold with the smallest p-value if the reliabilities were correct. It continues with
+lower thresholds and stops when a p-value exceeds delta. The sequence is fixed before looking at the
+calibration traces, so the probability that any test errs is at most delta (Angelopoulos, Bates,
+Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split fixed-sequence testing).
 """
 
 from __future__ import annotations

@@ -218,7 +218,7 @@ class Model(Stored):
 
     @classmethod
     def of(cls, record: Any) -> Model:
-        """Model from a record.
+        """Build a model from a record.
 
         Raises:
             SymboUQError: If it is not a model, was edited, or is of another version.

@@ -128,8 +128,8 @@ class Reader:
         """Read a trace.
 
         Raises:
-            RecordError: If it was cut off or cannot be audited, or its scores are not numbers by
-                name.
+            RecordError: If it was cut off or cannot be audited, or its scores are not an object of
+                numbers.
         """
         if trace.truncated:
             raise RecordError("there is no answer to score: the output was cut off, or is empty")

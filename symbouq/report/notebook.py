@@ -1,7 +1,7 @@
 """Audits in a notebook: HTML, pandas frames and matplotlib figures.
 
-HTML needs no extra. Frames and figures need the extra `notebook` (pandas, matplotlib), imported on
-first use.
+HTML needs no extra. Frames and figures need the extra `notebook` (pandas, matplotlib), which is
+imported on first use.
 """
 
 from __future__ import annotations

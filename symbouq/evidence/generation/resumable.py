@@ -20,7 +20,7 @@ HASH = "settings"
 """Key of the hash over all settings. The other settings show what differs."""
 _ABSENT = object()
 _START = b'{"id":'
-"""Beginning of every line."""
+"""What every line begins with."""
 
 
 class ResumableFile:

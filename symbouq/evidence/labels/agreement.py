@@ -12,7 +12,7 @@ from symbouq.errors import SymboUQError
 from symbouq.evidence.labels.records import Labels
 
 ALL = "all"
-"""Name of the row over all datasets."""
+"""Name of the row for all datasets together."""
 
 _Pair = tuple[str, int, int]
 """A trace's id and the two labels for one of its claims."""

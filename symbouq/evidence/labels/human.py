@@ -1,4 +1,4 @@
-"""Labels by people, imported from a table.
+"""Labels that people gave, imported from a table.
 
 A table is a CSV file with a header, or JSON Lines, with one row per label: `id` of the trace,
 `claim` (its number from 1, or `conclusion`) and `label` (1, 0, or empty if undecided). Other
@@ -20,7 +20,7 @@ from symbouq.errors import RecordError
 from symbouq.evidence.labels.records import Label
 
 SOURCE = "human"
-"""Name of the source."""
+"""Name of this source."""
 
 CONCLUSION = "conclusion"
 _COLUMNS = ("id", "claim", "label")

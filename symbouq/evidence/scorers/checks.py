@@ -22,7 +22,7 @@ _TOLERANCE = 1e-6
 """Allowed difference between values, because floating-point sums vary with the batch."""
 
 _LACKING = {"tokens": "signals", "hidden": "signals", "lookback": "signals", "audit": "audit"}
-"""The field of an example that supplies each need."""
+"""Name of the example's field that supplies each need."""
 
 
 def check_scorer(

@@ -22,14 +22,14 @@ SHARES = {"chains": 0.5, "blocks": 0.15, "regions": 0.1, "distances": 0.1, "infe
 """Share of each family of scenes."""
 
 RESTATED = 0.2
-"""Share of the side task."""
+"""Share of the side task among all pairs."""
 
 RESTATING = "Restate every fact of the scene plainly."
 """The side task. What helps a small model most is learning to read single facts."""
 
 
 class Pair(NamedTuple):
-    """A user message and the answer to learn."""
+    """A user message and the answer to be learned."""
 
     prompt: str
     completion: str

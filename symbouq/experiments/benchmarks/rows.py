@@ -201,7 +201,6 @@ def _item(
 
 
 def _part(row: Row, labels: Sequence[str], layout: Layout, origin: _Origin) -> str:
-    """The part of the benchmark that a question belongs to, as a suffix for the dataset's name."""
     if not layout.part:
         return ""
     named = re.search(layout.part, f"{origin.file} {row.get(layout.part_of, '')}")

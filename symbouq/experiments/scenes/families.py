@@ -67,7 +67,7 @@ class Problem:
         return Structured(self.reasoning, self.conclusion)
 
     def record(self, identity: str) -> dict[str, Any]:
-        """The problem as a record, with the facts that determine the truth of claims."""
+        """The problem as a record, with the facts that decide whether claims are true."""
         return {
             "id": identity,
             "dataset": f"scenes-{self.family}",

@@ -165,7 +165,9 @@ class Boxes:
 
 
 def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
-    """For a direction, per axis: the thing that ends first, the thing that begins then, the axis."""
+    """For each axis of a direction: the thing that ends first, the thing that begins then, the
+    axis.
+    """
     steps = enumerate(STEPS[relation])
     return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
 

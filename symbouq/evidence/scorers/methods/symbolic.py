@@ -33,7 +33,7 @@ class ConstraintRule(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """The answer, if the output was cut off."""
+        """What the trace lacks if its output was cut off: an answer."""
         cut = example.audit is not None and example.audit["constraint_rule"] is None
         return "an answer, and its output was cut off" if cut else ""
 
