@@ -23,13 +23,13 @@ class ClaimFacts:
         relations: Its relations, oriented so that converses are equal.
         confidences: The parser's confidence in each.
         grounded: Whether each is grounded.
-        layout: Number of them that the layout decides.
-        sorts: Sorts (sort/2) of the others, without those that have none.
-        verdict: Its verdict in the chosen context.
-        first_conflict: Whether it is the first to make that context infeasible.
-        feasible_after: Whether that context with the claim is feasible.
+        layout: Number of relations that the layout decides.
+        sorts: Sorts (sort/2) of the other relations, where they have one.
+        verdict: Verdict in the chosen context.
+        first_conflict: Whether the claim is the first to make that context infeasible.
+        feasible_after: Whether that context is feasible with the claim.
         repair: The bounded repair value.
-        conclusion: Whether it is the conclusion.
+        conclusion: Whether the claim is the conclusion.
     """
 
     relations: tuple[tuple[int, str, int], ...]
@@ -51,10 +51,10 @@ _SORTS = ("containment", "distance", "topology", "location")
 def features(
     scene: Sequence[tuple[int, str, int]], scene_feasible: bool, claims: Sequence[ClaimFacts]
 ) -> tuple[list[list[float]], list[float]]:
-    """All features of a trace.
+    """Compute all features of a trace.
 
     Args:
-        scene: The scene's relations, in the same orientation.
+        scene: The scene's relations, oriented like those of the claims.
         scene_feasible: Whether the scene alone is feasible.
         claims: The claims, in order, at least one.
 

@@ -1,7 +1,7 @@
-"""The part of a program that can fire given some facts.
+"""Select the part of a program that can fire given certain facts.
 
-The grounder spends time on every rule, whether it fires or not. If the facts concern few of many
-rules, that part has the same stable models in a tenth of the time.
+The grounder spends time on every rule, whether it fires or not. If the facts concern only a few of
+many rules, grounding just these gives the same stable models in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -21,26 +21,27 @@ from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
 """Predicate and arguments of an atom: names and texts as written, None for anything else. Numbers
-are None, since they may match anything."""
+are None, because they may match anything.
+"""
 
 _OTHER = ""
 """A constant that occurs in no rule."""
 
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
-"""A number, or a text, whose digits do not count."""
+"""A number, or a text, in which digits do not count as numbers."""
 
 
 class _Analysis(NamedTuple):
-    """Analysis of a program for slicing; JSON values.
+    """Analysis of a program for slicing, as JSON values.
 
     Attributes:
-        others: Statements of every slice.
+        others: Statements that belong to every slice.
         rules: Rules of the program.
-        literals: Patterns of positive body literals with the literal's number, one for each
-            alternative of its pools.
+        literals: Patterns of positive body literals, each with the literal's number. If a literal
+            has pools, there is one pattern for each alternative.
         needs: Number of literals that each rule needs.
         needed_by: Rules that need each literal.
-        gives: Literals that the head of each rule can match.
+        gives: Literals that each rule's head can match.
     """
 
     others: list[str]
@@ -57,7 +58,7 @@ def _analysis(text: str) -> _Analysis:
     rules = [s for s in statements if s.ast_type is ast.ASTType.Rule]
     heads = [atoms_in([rule.head]) for rule in rules]
     bodies = [[*map(_alternatives, _needed(rule))] for rule in rules]
-    # A predicate without rules in the slice may have rules in the program.
+    # Even if a predicate has no rules in the slice, it may have rules in the program.
     derived = {signature(atom) for atoms in heads for atom in atoms}
     others = [
         *(str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature),
@@ -80,11 +81,11 @@ def _analysis(text: str) -> _Analysis:
 
 
 class _Literals:
-    """Literals that atoms can match.
+    """Literals, to be matched by atoms.
 
     Attributes:
-        listed: As given.
-        constants: Constants in the patterns.
+        listed: The patterns with their literals, as given.
+        constants: Constants that occur in the patterns.
     """
 
     def __init__(self, listed: Iterable[tuple[_Pattern, int]]) -> None:
@@ -96,7 +97,7 @@ class _Literals:
         self._met: dict[_Pattern, tuple[int, ...]] = {}
 
     def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
-        """Literals that an atom with this pattern can match."""
+        """Return the literals that an atom with the given pattern can match."""
         if pattern not in self._met:
             there = self._by_name.get((pattern[0] or "", len(pattern)), ())
             self._met[pattern] = tuple({n for other, n in there if _agree(pattern, other)})
@@ -104,10 +105,10 @@ class _Literals:
 
 
 class Slices:
-    """Selector of the rules of a program that can fire given some facts.
+    """Selector of the rules in a program that can fire given certain facts.
 
-    A rule can fire if each positive body literal has the pattern of a fact or of the head of a rule
-    that can fire. Other literals are assumed to hold.
+    A rule can fire if each positive body literal has the pattern of a fact, or of the head of a
+    rule that can fire. Other literals are assumed to hold.
 
     Args:
         text: The program, without `#external` and `#script`.
@@ -123,7 +124,7 @@ class Slices:
         self._literals = _Literals((tuple(pattern), n) for pattern, n in found.literals)
 
     def beside(self, facts: Iterable[str]) -> str:
-        """Text of the part that can fire given some facts.
+        """Return the text of the part that can fire given the facts.
 
         Args:
             facts: The facts, each ending with a full stop.
@@ -144,7 +145,8 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """Pattern of a fact; constants that no rule names become one constant."""
+        """Return the pattern of a fact. All constants that no rule names become the same constant.
+        """
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants
@@ -161,7 +163,7 @@ def _parsed(fact: str) -> _Pattern:
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:
-    """Function terms, or pools of them, of the positive atoms in a rule's body."""
+    """Yield the function terms, or pools of them, of the positive atoms in a rule's body."""
     for part in rule.body:
         positive = part.ast_type is ast.ASTType.Literal and part.sign == ast.Sign.NoSign
         if positive and part.atom.ast_type is ast.ASTType.SymbolicAtom:
@@ -169,7 +171,7 @@ def _needed(rule: ast.AST) -> Iterator[ast.AST]:
 
 
 def _alternatives(symbol: ast.AST) -> frozenset[_Pattern]:
-    """Patterns of an atom, one for each alternative of its pools."""
+    """Return the patterns of an atom, one for each alternative of its pools."""
     if symbol.ast_type is ast.ASTType.Pool:
         return frozenset(p for part in symbol.arguments for p in _alternatives(part))
     options = [_constants(argument) for argument in symbol.arguments]
