@@ -48,8 +48,7 @@ class Audit(records.Audit):
 
 
 class TraceAuditor(auditing.TraceAuditor):
-    """Auditor that returns records. See `symbouq.auditing.auditor.TraceAuditor` for the arguments.
-    """
+    """Auditor that returns records. For arguments, see `symbouq.auditing.auditor.TraceAuditor`."""
 
     def audit(self, trace: Trace) -> Audit:
         """Audit a trace.

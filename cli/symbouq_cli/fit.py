@@ -147,8 +147,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 def _gathered(
     files: Sequence[str], job: Job, jobs: int | None
 ) -> tuple[list[tuple[str, Any]], int]:
-    """Return what was read from the records, each with its place, and the number of failed records.
-    """
+    """Return what was read from each record, with its place, and the number of failed records."""
     from symbouq.io.stream import process
     from symbouq_cli.run import progress, tell_failure
 

@@ -166,8 +166,7 @@ def _tested(
 
 
 def _load_spacy() -> None:
-    """Load spaCy without torch. No test needs torch, and importing it takes longer than the tests.
-    """
+    """Load spaCy without torch. No test needs torch, and importing it takes longer than they do."""
     if "torch" in sys.modules:
         return
     sys.modules["torch"] = None  # type: ignore[assignment]

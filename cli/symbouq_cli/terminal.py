@@ -77,23 +77,23 @@ class Faults:
 
 
 def tell_faults(faults: Iterable[object]) -> None:
-    """Says some faults of records, each once."""
+    """Report faults of records, each kind once."""
     with Faults() as told:
         for fault in faults:
             told.add(fault)
 
 
 def quiet_retries() -> None:
-    """Keeps silent of requests that are made again: what fails in the end is told by its error."""
+    """Hide messages about requests that are retried. If one finally fails, its error says so."""
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 def bar(*columns: str | ProgressColumn, shown: bool = True) -> Progress:
-    """Progress on a terminal, nothing elsewhere.
+    """Show progress on a terminal, and nothing elsewhere.
 
     Args:
-        columns: Columns of rich, or texts.
-        shown: Whether it is shown; a terminal has one at a time.
+        columns: Columns for rich, or texts.
+        shown: Whether progress is shown. A terminal can show one bar at a time.
     """
     from rich.console import Console
     from rich.progress import Progress

@@ -94,8 +94,7 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Return auditors for the other profiles that presume no more about a scene, by profile name.
-    """
+    """Return auditors for the other profiles that presume no more about a scene, by profile."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}

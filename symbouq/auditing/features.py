@@ -20,9 +20,9 @@ class ClaimFacts:
     """Properties of one claim that the features need.
 
     Attributes:
-        relations: Its relations, oriented so that converses are equal.
-        confidences: The parser's confidence in each.
-        grounded: Whether each is grounded.
+        relations: The relations of the claim, oriented so that converses are equal.
+        confidences: The parser's confidence in each relation.
+        grounded: Whether each relation is grounded.
         layout: Number of relations that the layout decides.
         sorts: Sorts (sort/2) of the other relations, where they have one.
         verdict: Verdict in the chosen context.

@@ -1,5 +1,4 @@
-"""Find the premises of a verdict: a best minimal set of scene sentences and claims that decides it.
-"""
+"""Find the premises of a verdict: a best minimal set of sentences and claims that decides it."""
 
 from __future__ import annotations
 
@@ -145,8 +144,7 @@ def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, .
 
 
 def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
-    """Return a sort key for sets of premises: fewer claims, then fewer premises, then earlier ones.
-    """
+    """Return a sort key for sets of premises: fewer claims, fewer premises, then earlier ones."""
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
 

@@ -550,8 +550,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
-        """Return the verdict on alternatives, or unknown if claim or scene is too uncertain for it.
-        """
+        """Return the verdict on alternatives, or unknown if claim or scene is too uncertain."""
         given = self.inputs[number - 1]
         doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN
@@ -607,8 +606,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             )
 
     def repair(self, kept: Sequence[Atom], instances: Sequence[Atom]) -> int:
-        """Return the number of generated relation instances to remove (Eq. repair), at least one.
-        """
+        """Return the number of generated instances to remove (Eq. repair), at least one."""
         if self.shared_solver is not None:
             room = self.shared_solver.infeasibility().widest(kept, [*kept, *instances])
             if sum(atom not in room for atom in instances) == 1:

@@ -1,5 +1,4 @@
-"""Find verdicts and premises without a solver, from one scene sentence and the ontology's tables.
-"""
+"""Find verdicts and premises without a solver, from one sentence and the ontology's tables."""
 
 from __future__ import annotations
 

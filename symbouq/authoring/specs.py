@@ -136,8 +136,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Return stance and relation in words, which are the same for a relation and its mirror image.
-    """
+    """Return stance and relation in words, the same for a relation and its mirror image."""
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror

@@ -62,8 +62,7 @@ class RefusedError(SymboUQError):
 
 
 class UnreachableError(UnansweredError):
-    """Error: a server does not answer, even after all retries. Further requests would fail as well.
-    """
+    """Error: a server does not answer, even after all retries. Further requests would also fail."""
 
 
 class _Retry(Retry):

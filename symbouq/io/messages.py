@@ -121,8 +121,7 @@ def alternatives(value: Any) -> list[Any]:
 
 
 def is_truncated(value: Any) -> bool:
-    """Whether a message, choice, completion or bare reason says that the length limit was reached.
-    """
+    """Whether a message, choice, completion or bare reason says that the length limit was hit."""
     if isinstance(value, str):
         return value.strip().lower().rpartition(".")[2] in _CUT
     if isinstance(value, list):

@@ -59,8 +59,7 @@ _POSED = ("scene", "question", "answer_space", "dataset", "profile")
 
 
 def posed(question: Any) -> dict[str, Any]:
-    """Return the fields of a question that a host stores next to its prompt, if there is a scene.
-    """
+    """Return the fields of a question that a host stores next to its prompt, if it has a scene."""
     if not isinstance(question, dict) or not question.get("scene"):
         return {}
     return {name: question[name] for name in _POSED if question.get(name) is not None}

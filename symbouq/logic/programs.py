@@ -140,12 +140,12 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     """Whether a program has a model in each mode, with `mode(M)` as its only assumption.
 
     Args:
-        rules: Name of the rule file.
-        facts: The facts.
-        modes: The modes.
+        rules: Name of a rule file.
+        facts: Facts to add to the program.
+        modes: Modes to check.
 
     Raises:
-        LimitError: If it takes too long, or becomes too large.
+        LimitError: If checking takes too long, or the program becomes too large.
     """
     check_time()
     control, complaints = new_control()
@@ -164,16 +164,18 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
 
 
 _SUPPORTED = "--supp-models"
-"""clingo option without the check for unfounded sets. If all rules but choices are definite, the
-existence of a model does not depend on it."""
+"""clingo option that omits the check for unfounded sets. If all rules except choices are definite,
+the existence of a model does not depend on this check.
+"""
 
 _MANY_THINGS = 40
-"""Maximum number of things for grounding the closure without limits; its size is cubic in their
-number."""
+"""Maximum number of things for which the closure is grounded without limits. Its size is cubic in
+their number.
+"""
 
 
 class TraceProgram:
-    """Program of some atoms, before grounding.
+    """A program for a set of atoms, before grounding.
 
     Args:
         ontology: The tables of the profile.

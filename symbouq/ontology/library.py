@@ -172,8 +172,7 @@ class OntologyLibrary:
 
 
 def builtin() -> OntologyLibrary:
-    """Return the built-in ontology. It is read once per process, and again when its files change.
-    """
+    """Return the built-in ontology, read once per process and again when its files change."""
     return _builtin(files_stamp(None))
 
 

@@ -166,7 +166,8 @@ class Source:
 
     @property
     def concluded(self) -> set[str]:
-        """Relations that rules conclude. If a rule takes the relation from its body, all relations.
+        """Relations that rules conclude, or all relations if a rule takes the relation from its
+        body.
         """
         named: set[str] = set()
         for rule in self.rules:
@@ -481,8 +482,7 @@ def signature(term: ast.AST) -> Signature:
 
 
 def public(atom: clingo.Symbol) -> Signature:
-    """Return the predicate and arity of an atom. Helpers have the name that their author gave them.
-    """
+    """Return the predicate and arity of an atom. Helpers have their author's name for them."""
     return atom.name.removeprefix(PRIVATE), len(atom.arguments)
 
 

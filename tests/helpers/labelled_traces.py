@@ -1,5 +1,4 @@
-"""Labelled traces in plain text: each is one chain of two facts, and half of the answers are wrong.
-"""
+"""Labelled traces in plain text: each is a chain of two facts. Half of the answers are wrong."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Scenes from data: maps, pictures and spaces described in sentences, for auditing a model's text.
-"""
+"""Scenes from data: maps, pictures and spaces in sentences, for auditing a model's text."""
 
 from __future__ import annotations
 

@@ -105,8 +105,7 @@ _LETTER = re.compile(r"\(?[A-Ha-h][.):]\s+")
 
 
 def needs_folding(record: dict[str, Any]) -> bool:
-    """Whether one of our own traces has no id, or has fields next to its answer that belong to it.
-    """
+    """Whether one of our own traces has no id, or has further fields that belong to its answer."""
     beside = any(isinstance(record.get(name), str) for name in (*THOUGHTS, *STOPS))
     listed = "answer_space" not in record and bool(options_of(record))
     return bool(record) and ("id" not in record or beside or listed)

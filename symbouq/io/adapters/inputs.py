@@ -59,8 +59,7 @@ class ReadOptions:
 
 
 class TraceFile(str):
-    """A path, a URI or `-`, with reading options. A plain string is read as its content suggests.
-    """
+    """A path, a URI or `-`, with reading options. A plain string is read as its content implies."""
 
     options: ReadOptions
 
@@ -150,8 +149,7 @@ class Input:
 
     @cached_property
     def _is_spread(self) -> bool:
-        """Whether the input has objects that extend over several lines, as far as its head shows.
-        """
+        """Whether the input has objects that span several lines, as far as its head shows."""
         lines = [line for line in self.head.lstrip().split(b"\n", _TRIED)[:_TRIED] if line.strip()]
         if len(lines) < 2 or not lines[0].startswith(b"{") or any(map(_is_object, lines[:2])):
             return False
