@@ -339,9 +339,9 @@ def explain(
 def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE with a supported and an incompatible claim per relation.
 
-    For every consistent relation of a scene, one claim is generated that it supports and one that
-    it excludes, in other words. The first must be entailed, the second contradicted. Writes one
-    JSON line per trace and prints a table.
+    For every consistent relation in a scene, the command makes one claim that the relation supports
+    and one that it excludes, both in different words. The first must be entailed, the second
+    contradicted. Writes one JSON line per trace and prints a table.
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """

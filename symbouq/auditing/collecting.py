@@ -32,7 +32,7 @@ class Collecting:
 
     Attributes:
         second_opinion: Whether the parser also reads the traces.
-        samples: Replies per request.
+        samples: Number of replies to each request.
         most: Maximum number of tokens in a reply.
         budget: Maximum number of tokens read and written; None for no limit.
         concurrency: Number of simultaneous requests.

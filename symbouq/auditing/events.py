@@ -67,8 +67,8 @@ def audit_events(
 ) -> TraceResult:
     """Audit statements about events, like `audit_relations` for relations.
 
-    A scene with an unread sentence decides nothing, because that sentence may undo the others'
-    events.
+    A scene with an unread sentence decides nothing, because the events in that sentence may undo
+    others.
 
     Args:
         ontology: The tables of the profile.

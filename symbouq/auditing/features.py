@@ -1,9 +1,9 @@
 """The auditor's 23 claim features and 16 trace features (appendix Auditor
 Implementation, "Claim Status and Repair").
 
-The paper names their groups; names, order and definitions are here. Statuses are those
-of the chosen context (assumed, unless the audit says grounded). Every value is a finite
-number; shares are in [0, 1].
+The paper names their groups; this module defines names, order and values. Statuses are those in the
+chosen context (assumed, unless the audit says grounded). Every value is a finite number; shares are
+in [0, 1].
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
 
-Implements the Methodology section's Layout Auditor and the appendix on its
-implementation (Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the
-assumed one, which admits every earlier claim, and the grounded one. The grounded context only adds
-relations that the scene already entails, so a grounded verdict depends on the scene alone.
+This implements the Methodology section's Layout Auditor and the appendix on its implementation
+(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed one,
+which admits every earlier claim, and the grounded one. The grounded context only adds relations
+that the scene already entails, so a grounded verdict depends on the scene alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions in local files, in the form in which hosts ask models."""
+"""Questions in local files, with the prompts that hosts put to models."""
 
 from __future__ import annotations
 

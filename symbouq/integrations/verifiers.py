@@ -16,9 +16,9 @@ from symbouq.integrations.questions import QUESTION, prompted
 from symbouq.rewards import TIMEOUT, UNDECIDED, Reward, reward
 
 _FOUND = "symbouq"
-"""Where the state of a rollout keeps the reward."""
+"""Field of a rollout's state for the computed reward."""
 _RECORD = "record"
-"""Where the `info` of a row keeps the question."""
+"""Field of a row's `info` for the question."""
 
 
 def load_environment(

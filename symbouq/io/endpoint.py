@@ -44,7 +44,9 @@ the server says.
 _LONGEST_WAIT = 60
 """Maximum delay before a retry, in seconds, whatever the server says."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
-"""Phrases of server messages about a request that is too long. No setting is at fault then."""
+"""Phrases of server messages about a request that is too long, which no change of settings would
+help.
+"""
 _OF_THE_USER = (401, 403, 429)
 """HTTP statuses about the user or the request rate."""
 _OF_SCHEMA = ("schema", "grammar", "structured", "guided")

@@ -53,10 +53,10 @@ _HOLDERS = (
 """Fields for messages or parts within an object, the most likely first."""
 
 _CHOICES = ("choices", "candidates", "generations", "completions", "outputs", "results")
-"""Fields for the alternatives of a completion."""
+"""Fields that list the alternatives in a completion."""
 
 _MESSAGE = {*_TEXTS, *_HOLDERS, *_CHOICES, "role", "type", "refusal"}
-"""Fields of which a message has at least one."""
+"""Fields by which a message is recognised: it has at least one of them."""
 
 _STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "reason")
 _STOPPED = ("completionReason", "incomplete_details", "finish_details", *_STOPS)

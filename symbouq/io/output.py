@@ -191,7 +191,7 @@ class Replacement:
 
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags for creating a new file."""
+"""Flags for creating a file that must not exist yet."""
 
 
 def _part_file(part: Path, path: Path) -> int:

@@ -280,7 +280,8 @@ class Wording:
         sense: Maps an adposition and a class of words to the relation that the adposition expresses
             with a ground of that class.
         carried: Relations of things that move along with another thing.
-        within_as: Maps a direction to the relation of a thing on that side within another.
+        within_as: Maps a direction to the relation for a thing that is inside another, on that
+            side.
         scale: Maps a scale to the relation of a greater position to a smaller one.
         shares_place: Relations of things that share another thing's place: row, column,
             coordinates.
@@ -369,7 +370,7 @@ class Encoding:
             `coordinates[i - 1]`.
         extent_facts: The facts about relations for `rules/extent.lp`; empty if things are points.
         hull_facts: The facts for `rules/hull.lp`; empty if things are points.
-        spanning: Readings by which things may span others.
+        spanning: Readings through which one thing may span others.
         ends: Maps an axis to the fact that names its low and high coordinate; empty if things are
             points.
         denying: Readings that only negate another reading.

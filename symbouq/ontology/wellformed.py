@@ -679,7 +679,7 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
 
 
 class _Values:
-    """Valid values of each kind of argument.
+    """The valid values for each kind of argument.
 
     Args:
         rows: The facts, which declare relations, axes, profiles and readings.
@@ -710,7 +710,9 @@ class _Values:
         self._closed = {row[0] for key in meaning for row in rows[key]}
 
     def check(self, fact: _Stated, complain: Complain) -> None:
-        """Check a fact: each argument is valid, and the predicate applies to its relations."""
+        """Check that each argument of a fact is valid, and that the predicate applies to its
+        relations.
+        """
         predicate, arity = fact.key
         row = fact.arguments
         wrong: list[tuple[str, ...]] = []
@@ -756,7 +758,7 @@ class _Values:
                 raise _at(rule, message, code, mend)
 
     def check_body(self, rule: ast.AST) -> None:
-        """Check that a rule only uses relations of the closure.
+        """Check that the body of a rule only uses relations that the closure decides.
 
         Raises:
             OntologyError: If it uses a direction, which only the layout decides.
@@ -773,7 +775,7 @@ class _Values:
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
     ) -> list[tuple[str, str, str]]:
-        """Errors of a value of a kind: message, code and remedy. Empty if it is valid."""
+        """Return the errors of a value: message, code and remedy. Empty if the value is valid."""
         is_text = value.type is clingo.SymbolType.String
         if kind == "text":
             wrong = not is_text or not value.string.strip()
@@ -800,16 +802,16 @@ class _Values:
 
 
 def _declared_by() -> dict[str, str]:
-    """Kind of argument to the predicate that declares its values with its first argument."""
+    """Map a kind of argument to the predicate whose first argument declares its values."""
     return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
 
 
 _FEW = 3
-"""Maximum number of values that a message lists in their own order."""
+"""Maximum number of values for which a message keeps their own order."""
 
 
 def _spelled(kind: str) -> str:
-    """Values of a kind in words; empty if authors choose them."""
+    """Describe the values of a kind in words; empty if authors choose them."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string
@@ -822,7 +824,7 @@ def _spelled(kind: str) -> str:
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> tuple[str, str]:
-    """Message about an invalid value, and the remedy."""
+    """Return a message about an invalid value, and the remedy."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""

@@ -37,11 +37,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of an answer space, by meaning.
+    """Labels of an answer space, found by what they mean.
 
     Attributes:
-        meanings: Meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
-        relations: Relation to its label.
+        meanings: Maps a meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
+        relations: Maps a relation to its label.
         things: Labels that name or describe things.
     """
 

@@ -69,7 +69,7 @@ def checked(
         content: The value, which is changed.
         format_: Name of the shape.
         file: The file, for messages.
-        depths: Numbers of steps that lead to a part that may be left out, the largest first.
+        depths: Lengths of paths to parts that may be left out, the longest first.
 
     Raises:
         RecordError: If the value has another shape. The message names the first place at fault.
