@@ -1,11 +1,15 @@
-"""spaCy, imported without PyTorch where none of its pipelines can need it.
+"""spaCy, imported without its commands, and without PyTorch where no pipeline can need it.
 
 thinc, which spaCy computes with, imports PyTorch wherever that is installed: more than half of
-the time that a command on a few sentences takes. PyTorch can still be imported afterwards.
+the time that a command on a few sentences takes. spaCy's own commands are a fifth of what is left.
+Both can still be imported afterwards.
 """
 
 import sys
+from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
 
 __all__ = ("spacy",)
 
@@ -13,15 +17,26 @@ _NEED_TORCH = ("spacy_transformers", "spacy_curated_transformers")
 """Packages whose pipelines run on PyTorch through thinc."""
 
 
-def _import_thinc() -> None:
-    if "torch" in sys.modules or "thinc" in sys.modules or any(map(find_spec, _NEED_TORCH)):
-        return
-    sys.modules["torch"] = None  # type: ignore[assignment]  # its import fails meanwhile
+def _info(*args: Any, **named: Any) -> Any:
+    """`spacy.info`, which is all that importing spaCy takes from its commands."""
+    return import_module("spacy.cli.info").info(*args, **named)
+
+
+def _import_spacy() -> None:
+    absent: dict[str, ModuleType | None] = {}
+    if "spacy" not in sys.modules:
+        commands = ModuleType("spacy.cli.info")
+        commands.info = _info  # type: ignore[attr-defined]
+        absent = {"spacy.cli": ModuleType("spacy.cli"), "spacy.cli.info": commands}
+    if not ({"torch", "thinc"} & sys.modules.keys() or any(map(find_spec, _NEED_TORCH))):
+        absent["torch"] = None  # its import fails meanwhile
+    sys.modules.update(absent)  # type: ignore[arg-type]
     try:
-        import thinc.compat  # noqa: F401
+        import spacy  # noqa: F401
     finally:
-        del sys.modules["torch"]
+        for name in absent:
+            sys.modules.pop(name, None)
 
 
-_import_thinc()
+_import_spacy()
 import spacy  # noqa: E402

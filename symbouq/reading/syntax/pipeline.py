@@ -23,7 +23,7 @@ PIPELINES = (
 )
 """Packages of trained English pipelines with a parser, in the order in which they are tried."""
 
-_UNUSED = ("ner", "entity_ruler", "textcat")
+_UNUSED = ("ner", "entity_ruler", "textcat", "senter")
 """Components of pipelines that reading has no use for."""
 _BATCH = 64
 
