@@ -507,12 +507,12 @@ def cpu(run: Callable[[], object]) -> float:
 
 
 def shares(data: Path) -> None:
-    """Up to 300 traces of each kind, evenly drawn, read by the hundred as the command does."""
+    """100 traces of each kind, evenly drawn and read together."""
     body, blank = [], spacy.blank("en")
     pipeline().nlp("It is warm.")
     for kind, pattern in KINDS.items():
         records = [row for file in sorted(data.glob(pattern)) for row in rows(file)]
-        traces = [*map(Trace.model_validate, records[:: max(1, len(records) // 300)])][:300]
+        traces = [*map(Trace.model_validate, records[:: max(1, len(records) // 100)])][:100]
         texts = [
             [*([t.scene] if isinstance(t.scene, str) else t.scene or ()), t.response or ""]
             for t in traces
@@ -521,10 +521,9 @@ def shares(data: Path) -> None:
         auditor.audited(traces[0])
 
         def audit(auditor: TraceAuditor = auditor, traces: list[Trace] = traces) -> None:
-            for first in range(0, len(traces), 100):
-                auditor.ahead(traces[first : first + 100])
-                for trace in traces[first : first + 100]:
-                    to_json(auditor.audited(trace))
+            auditor.ahead(traces)
+            for trace in traces:
+                to_json(auditor.audited(trace))
 
         with watched() as spent:
             whole = cpu(audit)
