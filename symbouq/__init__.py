@@ -53,7 +53,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Loads a public name when it is first used, so that `symbouq --help` is quick."""
+    """Load a public name on first use, which keeps `symbouq --help` quick."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(f"symbouq.{_HOMES[name]}")
@@ -61,5 +61,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names, loaded or not."""
+    """List the public names, loaded or not."""
     return sorted(__all__)

@@ -194,17 +194,17 @@ def worlds_between(
     object: str,
     **fields: str | None,
 ) -> Worlds | None:
-    """`relations_between` by an auditor that is there.
+    """Compute `relations_between` with an existing auditor.
 
     Args:
         auditor: The auditor.
-        scene: As there.
-        subject: As there.
-        object: As there.
+        scene: As in `relations_between`.
+        subject: As in `relations_between`.
+        object: As in `relations_between`.
         fields: Further fields of the record, such as `dataset` and `profile`.
 
     Raises:
-        RecordError: As there.
+        RecordError: As in `relations_between`.
     """
     record = {**_scene_record(scene), **fields}
     if "scene_relations" in record:
@@ -223,7 +223,7 @@ def worlds_between(
 
 
 def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:
-    """The fields of a trace that a scene fills."""
+    """Scene fields of a trace."""
     if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
         return {"id": "trace", "scene_relations": scene}
     return {"id": "trace", "scene": scene if isinstance(scene, str) else list(scene)}
@@ -237,5 +237,5 @@ def _auditor(
     answers: Answers,
     _stamp: object,
 ) -> TraceAuditor:
-    """The auditor of some options; made anew when a rule file has changed."""
+    """Auditor with these options, recreated after a rule file changes."""
     return TraceAuditor(profile, ontology, context, partial=True, answers=answers)

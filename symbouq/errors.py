@@ -57,7 +57,7 @@ class OntologyError(SymboUQError):
         file: File with the error, if any.
         line: Line of the error, from 1.
         code: Name of the check that failed (`rules/check.lp`).
-        mend: What to do about it, where that is not what the check says of all that it finds.
+        mend: Remedy for this error, if it differs from the check's general remedy.
     """
 
     def __init__(
@@ -97,15 +97,15 @@ def extra(name: str) -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """The command that installs an extra, or without a name the package, from where the package
-    itself came.
+    """Command that installs an extra, or the package itself if no extra is named, from the
+    package's own source.
     """
-    from importlib import metadata  # which takes longer to load than a command's help
+    from importlib import metadata  # takes longer to load than a command's help
 
     try:
         text = metadata.distribution(_PACKAGE).read_text("direct_url.json")
         origin = json.loads(text) if text else {}
-    except metadata.PackageNotFoundError:  # run from its checkout
+    except metadata.PackageNotFoundError:  # run from a checkout
         origin = {"url": Path(__file__).parents[1].as_uri(), "dir_info": {"editable": True}}
     wanted = f"[{extra}]" if extra else ""
     arguments = [f"{_PACKAGE}{wanted}"]

@@ -1,6 +1,4 @@
-"""Limits on what a trace may cost, its time and the size of its programs, and on what an ontology
-may cost that is compiled; turns of threads.
-"""
+"""Limits on the time and program size of a trace and on compiling an ontology; turns of threads."""
 
 from __future__ import annotations
 
@@ -27,22 +25,22 @@ from clingo.backend import Observer
 from symbouq.errors import SymboUQError
 
 _GROUND_RULES = 10_000_000
-"""Most rules that the program of a trace may have once it is grounded: some two gigabytes."""
+"""Maximum number of ground rules in the program of a trace, about two gigabytes."""
 
 _BETWEEN_LOOKS = 1_024
-"""Ground rules between two looks at the clock."""
+"""Ground rules between two checks of the clock."""
 
 _PATIENCE = 0.05
-"""Seconds in which an interrupted solver run should have ended, before it is told again."""
+"""Seconds to wait for an interrupted solver run to end before interrupting it again."""
 
 COMPILING = 60
-"""Seconds of a processor that it may take to compile an ontology; most take one or two."""
+"""Processor seconds allowed for compiling an ontology; most take one or two."""
 
 _ROOM = 4 << 30
-"""Bytes of memory that it may take beside what the process has already."""
+"""Bytes of memory allowed in addition to the process's current use."""
 
 _STUCK = 10 * COMPILING
-"""Seconds after which a process counts as stuck that does what may take `COMPILING`."""
+"""Seconds after which a process doing work limited by `COMPILING` counts as stuck."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -58,17 +56,17 @@ class LimitError(SymboUQError):
     """A computation takes longer, or grows larger, than its limit allows."""
 
     def __init__(self, message: object = _LATE) -> None:
-        # What a callback raises comes out of clingo as an error of its type made of itself.
+        # clingo turns an exception from a callback into one of its own types.
         super().__init__(str(message))
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Bounds what is done inside: once the time is over, `check_time`, `grounded` and
-    `running` raise LimitError.
+    """Limit the time of a block: after the limit, `check_time`, `grounded` and `running` raise
+    LimitError.
 
     Args:
-        seconds: The limit; None for none but that of a surrounding `time_limit`.
+        seconds: The limit; None keeps the limit of a surrounding `time_limit`.
     """
     end = monotonic() + (math.inf if seconds is None else seconds)
     token = _deadline.set(min(end, _deadline.get()))
@@ -80,7 +78,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def untimed() -> Iterator[None]:
-    """Takes work that is done once for many traces out of the time of one."""
+    """Exclude work that is shared by many traces from the time of one trace."""
     begin = monotonic()
     deadline = _deadline.get()
     _deadline.set(math.inf)
@@ -94,7 +92,7 @@ _turns = threading.RLock()
 
 
 def _new_turns() -> None:
-    """Gives a forked process, in which nobody would release it, a lock of its own."""
+    """Give a forked process a new lock, since nobody there would release the inherited one."""
     global _turns
     _turns = threading.RLock()
 
@@ -104,9 +102,9 @@ os.register_at_fork(after_in_child=_new_turns)
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """A thread's turn at what all threads of a process share: rules, parsers, and what they
-    remember. Neither spaCy nor clingo's syntax trees bear two threads at a time. Turns nest, may
-    decorate a function, and waiting for one costs nothing of the time of a trace.
+    """Take a thread's turn at the state shared by all threads: rules, parsers and caches. Neither
+    spaCy nor clingo's syntax trees support concurrent use. Turns nest and may decorate a function;
+    waiting for one does not count towards the time of a trace.
     """
     turns = _turns
     if not turns.acquire(blocking=False):
@@ -125,21 +123,21 @@ def late() -> bool:
 
 
 def check_time() -> None:
-    """Ends what is done inside a `time_limit` that is over.
+    """Check the time limit.
 
     Raises:
-        LimitError: If it is.
+        LimitError: If the time of a surrounding `time_limit` is over.
     """
     if late():
         raise LimitError
 
 
 class _Meter(Observer):
-    """Counts the rules of a program while it is grounded: clingo cannot be interrupted
-    there, but what an observer raises ends it.
+    """Count ground rules during grounding. clingo cannot be interrupted there, but an exception in
+    an observer ends it.
 
     Args:
-        most: Most rules that it may have.
+        most: Maximum number of rules.
     """
 
     def __init__(self, most: int) -> None:
@@ -155,20 +153,18 @@ class _Meter(Observer):
 
 
 def meter(control: clingo.Control, most: int | None = None) -> None:
-    """Lets the grounding of a program end at the limits. It doubles what grounding costs, so
-    it is for programs that may become large.
+    """Apply the limits to the grounding of a program. This doubles the cost of grounding, so use it
+    for programs that may become large.
 
     Args:
-        control: Holds the program.
-        most: Most rules that it may have, unless as many as the program of a trace.
+        control: Control object with the program.
+        most: Maximum number of rules; by default that of the program of a trace.
     """
     control.register_observer(_Meter(_GROUND_RULES if most is None else most))
 
 
 class _Watchdog:
-    """Interrupts solver runs whose time is over, in a thread that ends when there is nothing
-    to watch.
-    """
+    """Interrupt overdue solver runs from a thread, which ends when none is left to watch."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -204,7 +200,7 @@ _watchdog = _Watchdog()
 
 
 def _new_watchdog() -> None:
-    """Gives a forked process, which has no thread of its parent's, a watchdog of its own."""
+    """Give a forked process, which does not inherit threads, a new watchdog."""
     global _watchdog
     _watchdog = _Watchdog()
 
@@ -213,10 +209,10 @@ os.register_at_fork(after_in_child=_new_watchdog)
 
 
 def check_result(result: clingo.SolveResult) -> None:
-    """Ends what needs the result of a solver run that was interrupted.
+    """Check whether a solver run was interrupted.
 
     Raises:
-        LimitError: If it was.
+        LimitError: If the run was interrupted.
     """
     if result.interrupted:
         raise LimitError
@@ -224,7 +220,7 @@ def check_result(result: clingo.SolveResult) -> None:
 
 @contextmanager
 def running(control: clingo.Control) -> Iterator[None]:
-    """Interrupts what a solver does inside when the time is over; `check_result` tells.
+    """Interrupt solver runs in the block when the time is over; `check_result` then raises.
 
     Raises:
         LimitError: If the time is over before it begins.
@@ -245,18 +241,18 @@ R = TypeVar("R")
 
 
 def apart(work: Callable[[], R]) -> R:
-    """Does work in a process of its own that ends at the limit `COMPILING`, where it takes 4 GB of
-    memory, and with this one.
+    """Run work in a separate process, which ends when it exceeds the time `COMPILING` or 4 GB of
+    memory, or when this process ends.
 
-    The grounder can neither be interrupted while it joins atoms, nor does it let Python handle a
-    signal; a process can be ended.
+    While the grounder joins atoms, it cannot be interrupted and blocks Python's signal handling. A
+    process can be ended.
 
     Args:
-        work: Gives what can be pickled.
+        work: Function with a picklable result.
 
     Raises:
         LimitError: If it takes more time or memory, or its process dies.
-        Exception: What the work raises.
+        Exception: Any exception from the work.
     """
     parent = os.getpid()
     ours, theirs = socket.socketpair()
@@ -265,7 +261,7 @@ def apart(work: Callable[[], R]) -> R:
         if child == 0:
             ours.close()
             _work_alone(work, theirs, parent)
-        # Where a signal comes just here, nobody tells the child to begin, and it ends by itself.
+        # After a signal at this point, the child is never told to begin and ends by itself.
         try:
             theirs.close()
             ours.send(_BEGIN)
@@ -285,7 +281,7 @@ def apart(work: Callable[[], R]) -> R:
 
 
 def _all_of(reader: socket.socket) -> bytes:
-    """What a process writes until it ends; nothing if it is stuck."""
+    """Everything a process writes until it ends; empty if it is stuck."""
     end = monotonic() + _STUCK
     parts: list[bytes] = []
     while select.select([reader], [], [], max(0.0, end - monotonic()))[0]:
@@ -297,7 +293,7 @@ def _all_of(reader: socket.socket) -> bytes:
 
 
 def end_with(parent: int) -> None:
-    """Has this process end when its parent does.
+    """End this process when its parent ends.
 
     Args:
         parent: The parent, which may have ended already.
@@ -309,7 +305,7 @@ def end_with(parent: int) -> None:
 
 
 def _work_alone(work: Callable[[], R], to_parent: socket.socket, parent: int) -> None:
-    """Does work, once told to, in a process forked for it, says what comes of it, and ends."""
+    """Run work in a forked process once told to, send its result, and exit."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -1,4 +1,4 @@
-"""What other installed packages bring by entry points, such as scorers of their own."""
+"""Extensions from other installed packages, found by their entry points."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ SCORERS = "symbouq.scorers"
 """Group of entry points that are subclasses of `symbouq.evidence.scorers.base.Scorer`."""
 
 DATASETS = "symbouq.datasets"
-"""Group of entry points that give the questions of a split, as
-`symbouq.experiments.questions.Provider` says."""
+"""Group of entry points that provide the questions of a split
+(`symbouq.experiments.questions.Provider`)."""
 
 
 def brought(group: str) -> Iterator[EntryPoint]:
-    """The entry points of a group, in alphabetical order.
+    """Entry points of a group, in alphabetical order.
 
     Args:
         group: The group.
 
     Raises:
-        SymboUQError: If two packages bring one name.
+        SymboUQError: If two packages provide the same name.
     """
     last: EntryPoint | None = None
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
@@ -35,10 +35,10 @@ def brought(group: str) -> Iterator[EntryPoint]:
 
 
 def loaded(entry: EntryPoint) -> Any:
-    """What an entry point names.
+    """Load the object of an entry point.
 
     Raises:
-        SymboUQError: If it cannot be imported.
+        SymboUQError: If the object cannot be imported.
     """
     try:
         return entry.load()
@@ -50,5 +50,5 @@ def loaded(entry: EntryPoint) -> Any:
 
 
 def origin(entry: EntryPoint) -> str:
-    """The package that brings an entry point, with its version."""
+    """Package and version that provide an entry point."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value

@@ -1,22 +1,22 @@
 """Training rewards for spatial reasoning, from the audit of a completion.
 
-A reward has two parts, each in [0, 1] or None where nothing was decided, which is unscored and
+A reward has two parts, each in [0, 1]. A part is None if nothing was decided; None is unscored,
 never zero:
 
-- `outcome`: whether the answer is right; where no right answer is known, whether the scene alone
+- `outcome`: whether the answer is right. If no right answer is known: whether the scene alone
   entails (1) or contradicts (0) it.
-- `process`: the share of entailed claims among the decided ones. Entailed means by the scene
-  alone, so that no claim is paid for resting on an unfounded one; contradicted, by the scene or by
-  what the completion says before. Claims that repeat the scene or an earlier claim are not paid
-  for, the conclusion excepted.
+- `process`: share of entailed claims among the decided ones. Only the scene can entail a claim,
+  so unfounded claims earn nothing for those built on them. The scene or earlier text can
+  contradict it. Claims that repeat the scene or an earlier claim do not count, except for the
+  conclusion.
 
-`total` is the mean of the parts that there are. A completion that cannot be audited, or not in
-time, is unscored, whatever went wrong; so is one that was cut off, or is empty. No signal is used,
-so rewards may be computed in any thread; audits of one process take turns.
+`total` is the mean of the available parts. A completion is unscored if it was cut off, is empty,
+or could not be audited in time. No signals are used, so any thread may compute rewards; audits in
+one process take turns.
 """
 
-# Annotations are no texts here: verl loads this file without making it a module that can be found,
-# where a dataclass would look their names up.
+# Annotations are not strings here: verl loads this file without registering it as a module, and a
+# dataclass could not resolve them.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,11 +39,10 @@ from symbouq.records.base import encodable
 from symbouq.records.features import CLAIM_FEATURES
 
 TIMEOUT = 5.0
-"""Seconds that one audit may take, unless told otherwise."""
+"""Time limit of one audit in seconds, by default."""
 
 UNDECIDED = 0.5
-"""What stands for an unscored completion where a trainer takes numbers only: neither right nor
-wrong."""
+"""Score of an unscored completion, for trainers that need a number: neither right nor wrong."""
 
 _RESTATED, _REPEATED = (list(CLAIM_FEATURES).index(name) for name in ("restated", "repeated"))
 _USUAL_SPACES = (("yes", "no"), ("entailment", "contradiction", "neutral"))
@@ -51,15 +50,15 @@ _USUAL_SPACES = (("yes", "no"), ("entailment", "contradiction", "neutral"))
 
 @dataclass(frozen=True)
 class Reward:
-    """The reward of a completion.
+    """Reward of a completion.
 
     Attributes:
-        claims: For each claim, the conclusion last, 1 if it is entailed, 0 if it is contradicted,
-            None where it is neither or says nothing new.
-        outcome: Whether the answer is right; None where that is not decided.
+        claims: 1 for each entailed claim, 0 for each contradicted one, None for others and for
+            repeated claims. The conclusion is last.
+        outcome: Whether the answer is right; None if undecided.
         verdicts: The verdict on each claim, in the assumed context.
-        fault: Why the completion was not audited, or not all of it; empty where it was.
-        audit: The whole audit, in its dictionary form; None where there is none.
+        fault: Why all or part of the completion was not audited; otherwise empty.
+        audit: The audit as a dictionary; None without an audit.
     """
 
     claims: tuple[float | None, ...] = ()
@@ -70,24 +69,24 @@ class Reward:
 
     @property
     def truncated(self) -> bool:
-        """Whether the completion was cut off, or is empty, which leaves it unscored."""
+        """Whether the completion was cut off or is empty, and therefore unscored."""
         return bool(self.audit and self.audit["truncated"])
 
     @property
     def process(self) -> float | None:
-        """The share of entailed claims among the decided ones; None where none is."""
+        """Share of entailed claims among the decided ones; None if no claim is decided."""
         return _mean(self.claims)
 
     @property
     def total(self) -> float | None:
-        """The mean of outcome and process, or the one that there is; None where neither is."""
+        """Mean of the available parts, outcome and process; None without either."""
         return _mean((self.outcome, self.process))
 
     @property
     def values(self) -> dict[str, float]:
-        """`outcome` and `process`, beside them `free_of_errors`, 1 where no claim is contradicted
-        and 0 where one is, and `determinacy`, the share of claims that logic decides (the
-        Determinacy Profile); NaN is what is not decided.
+        """Numbers to log; NaN if undecided. `outcome` and `process`; `free_of_errors`, 1 without a
+        contradicted claim, otherwise 0; and `determinacy`, the share of claims that logic decides
+        (the Determinacy Profile).
         """
         decided = any(value is not None for value in self.claims)
         profile = self.audit["profile"] if self.audit and not self.truncated else {}
@@ -101,7 +100,7 @@ class Reward:
 
     @property
     def first_error(self) -> int | None:
-        """The number of the first contradicted claim, from 1; None where none is."""
+        """Number of the first contradicted claim, from 1; None without one."""
         contradicted = (n for n, value in enumerate(self.claims, start=1) if value == 0)
         return next(contradicted, None)
 
@@ -141,8 +140,8 @@ def reward(
 
     Args:
         scene: The trusted description, one text or a list of sentences.
-        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Reasoning that
-            stands beside a message's content is audited, too.
+        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Separate
+            reasoning in a message is audited, too.
         question: The question.
         answer: The right answer, if known: a label or a list of labels that make it up.
         any_of: Right answers, any of which will do; use it in place of `answer`.
@@ -169,7 +168,7 @@ def reward(
             raise
         except SymboUQError as error:
             fault = error.message
-        except Exception as error:  # whatever a model writes, its training goes on
+        except Exception as error:  # training goes on, whatever the model writes
             fault = internal(error)
     return Reward(fault=encodable(fault))
 
@@ -181,7 +180,7 @@ def _judged(
     answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
-    """The reward of a completion to the record of a question."""
+    """Reward of a completion, given its question's record."""
     text, cut = _said(completion)
     structured = Structured.of(text)
     if structured is None:
@@ -206,8 +205,8 @@ def _judged(
 
 
 def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
-    """What a model says in a completion, a text or the assistant's messages of a chat, and whether
-    the last of it was cut off.
+    """Text of a completion, or of the assistant's messages in a chat, and whether the last one was
+    cut off.
     """
     if isinstance(completion, str):
         return completion, False
@@ -216,7 +215,9 @@ def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
 
 
 def _of(claim: Mapping[str, Any]) -> float | None:
-    """1 where the scene entails a claim, 0 where it or what stands before contradicts it."""
+    """1 if the scene entails a claim, 0 if the scene or earlier text contradicts it, otherwise
+    None.
+    """
     if Verdict.CONTRADICTED in (claim["verdict"], claim["grounded_verdict"]):
         return 0.0
     return 1.0 if claim["grounded_verdict"] == Verdict.ENTAILED else None
@@ -229,7 +230,7 @@ def _value(claim: Mapping[str, Any], features: Sequence[float]) -> float | None:
 
 
 def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | None:
-    """The labels that an answer is one of, where nobody says so."""
+    """Default answer space for an answer."""
     if answer is None:
         return None
     relations = auditor.parser_for(trace).ontology.relations
@@ -241,7 +242,7 @@ def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | 
 
 
 def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None) -> float | None:
-    """Whether the delivered answer is the right one, where that is known."""
+    """Whether the delivered answer is right, if the right answer is known."""
     if answer is None or not space:
         return None
     label = answer_label({**record, "answer": answer, "answer_space": list(space)})
@@ -251,20 +252,20 @@ def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None
 def trl_reward(
     completions: Sequence[Any], *, scene: Sequence[Any], **columns: Any
 ) -> list[float | None]:
-    """A reward function of TRL: the `total` of each completion, None where it is unscored.
+    """Reward function for TRL: the `total` of each completion, None if unscored.
 
-    Columns of the data set come as keywords: `scene` is needed, `question`, `answer`,
-    `answer_space` and `dataset` are read where they are there. `trl_reward_for` has settings.
+    Columns of the dataset are keyword arguments. `scene` is required; `question`, `answer`,
+    `answer_space` and `dataset` are optional. `trl_reward_for` has settings.
 
     Args:
         completions: Texts, or chats.
         scene: The scene of each.
-        columns: `question`, `answer`, `answer_space` and `dataset` of each, and `truncated`,
-            whether it was cut off; `log_extra`, which takes a column for the table of completions,
-            and `log_metric`, which takes a number.
+        columns: `question`, `answer`, `answer_space` and `dataset` of each completion, and
+            `truncated`, whether it was cut off. TRL also passes `log_extra`, a callback for a
+            column of the completions table, and `log_metric`, a callback for a number.
 
     Raises:
-        SymboUQError: If there is not one value of a column for each completion.
+        SymboUQError: If a column does not have one value per completion.
         OntologyError: As `reward`.
         PipelineError: As `reward`.
     """
@@ -274,18 +275,18 @@ def trl_reward(
 def trl_reward_for(
     *, profile: str | None = None, timeout: float | None = TIMEOUT
 ) -> Callable[..., list[float | None]]:
-    """A reward function like `trl_reward`, with settings. TRL names it by its `__name__`, which is
-    `trl_reward`, and with a profile `trl_reward_PROFILE`.
+    """Reward function like `trl_reward`, with settings. TRL displays its `__name__`: `trl_reward`,
+    or `trl_reward_PROFILE` with a profile.
 
     Args:
-        profile: Name of the profile; else the data set's, or the default one.
-        timeout: Seconds that each audit may take; None for no limit.
+        profile: Name of the profile; by default the dataset's, or the default profile.
+        timeout: Time limit of each audit in seconds; None for no limit.
 
     Raises:
-        OntologyError: If the profile cannot be used.
+        OntologyError: If the profile is invalid.
     """
     with turn():
-        _auditor(profile, None)  # what is wrong with it is told before a training begins
+        _auditor(profile, None)  # report an invalid profile before training begins
     made = update_wrapper(partial(_trl_rewards, profile, timeout), trl_reward)
     if profile is not None:
         made.__name__ += "_" + profile.replace("-", "_")
@@ -345,15 +346,15 @@ def compute_score(
     undecided: float = UNDECIDED,
     **_more: Any,
 ) -> dict[str, float]:
-    """A reward function of verl: `score` is the `total`, and beside it stand its parts.
+    """Reward function for verl: `score` is the `total`; its parts are added.
 
     Args:
-        data_source: Name of the data set, which may choose the profile.
+        data_source: Name of the dataset, which may choose the profile.
         solution_str: The completion.
-        ground_truth: The right answer; None where it is not known.
-        extra_info: `scene`, and `question`, `answer_space`, `profile` and `truncated`, whether it
-            was cut off, where they are known.
-        undecided: What stands for what is unscored: verl takes numbers only.
+        ground_truth: The right answer; None if unknown.
+        extra_info: `scene`; optionally `question`, `answer_space`, `profile` and `truncated`,
+            whether the completion was cut off.
+        undecided: Score of an unscored completion: verl accepts only numbers.
 
     Raises:
         SymboUQError: If there is no scene.

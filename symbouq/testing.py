@@ -70,7 +70,7 @@ def _told(
 def _sentences(
     scene: str | Sequence[str] | Sequence[Sequence[str]], profile: str | None
 ) -> list[str]:
-    """What `scene:N` means, from 1."""
+    """Text of `scene:N`, by N from 1."""
     if not isinstance(scene, str):
         return [each if isinstance(each, str) else " ".join(each) for each in scene]
     trace = make_record(Trace, {"id": "trace", "scene": scene, "response": ""})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from symbouq_cli import run as runs
 
 from symbouq import limits
 
@@ -36,6 +38,12 @@ def clock_of_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Has time limits count looks at the clock, a microsecond each, and no seconds."""
     looks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(looks) / 1e6)
+
+
+@pytest.fixture(autouse=True)
+def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keeps the lines of a slow run out of what tests compare."""
+    monkeypatch.setattr(runs, "SECONDS", math.inf)
 
 
 def pytest_unconfigure() -> None:

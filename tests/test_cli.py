@@ -63,10 +63,10 @@ def test_audit_of_the_examples() -> None:
 
 WRONG = [
     "4 of 10 traces contradict their scene or themselves:",
-    f'  {EXAMPLES}:2 "The oven is to the upper left of the fridge." (claim 4)',
-    f'  {EXAMPLES}:6 "T= R+ offset(below) = (2,0)+(0,-1)=(2,-1)." (claim 4)',
-    f'  {EXAMPLES}:7 "The red box is inside the ring." (claim 4)',
-    f'  {EXAMPLES}:8 "The shelf is left of the chair." (claim 4)',
+    f'  {EXAMPLES}:2 "The oven is to the upper left of the fridge." (claim 4, against scene 1, scene 2)',
+    f'  {EXAMPLES}:6 "T= R+ offset(below) = (2,0)+(0,-1)=(2,-1)." (claim 4, against scene 3)',
+    f'  {EXAMPLES}:7 "The red box is inside the ring." (claim 4, against scene 1, scene 2)',
+    f'  {EXAMPLES}:8 "The shelf is left of the chair." (claim 4, against claim 3)',
 ]
 
 
@@ -101,8 +101,8 @@ def test_audit_names_ten_wrong_traces_at_most_and_counts_all(tmp_path: Path) -> 
     assert said[0] == said[1]
     told = said[0].splitlines()
     start = told.index("14 of 40 traces contradict their scene or themselves, first 10:")
-    assert told[start + 1] == f'  {file}:1 "A below B" (claim 1)'
-    assert told[start + 2] == f'  {file}:3 "A is below B." (claim 2)'
+    assert told[start + 1] == f'  {file}:1 "A below B" (claim 1, against scene 1)'
+    assert told[start + 2] == f'  {file}:3 "A is below B." (claim 2, against scene 1)'
     assert [line.split()[0] for line in told[start + 1 : -1]] == [
         f"{file}:{n}" for n in [1, *range(3, 28, 3)]
     ]
@@ -112,7 +112,7 @@ def test_audit_of_standard_input_names_no_command() -> None:
     wrong = GOOD | {"response": f"A is below B, and {'C' * 100} is left of D."}
     *_, heading, last = run("audit", "-", stdin=json.dumps(wrong).encode()).stderr.splitlines()
     assert heading == "1 of 1 traces contradicts its scene or itself:"
-    assert last == f'  <stdin>:1 "A is below B, and {"C" * 42} ..." (claim 1)'
+    assert last == f'  <stdin>:1 "A is below B, and {"C" * 42} ..." (claim 1, against scene 1)'
     assert "scene" not in run("audit", "-", stdin=json.dumps(GOOD).encode()).stderr
 
 

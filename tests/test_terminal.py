@@ -166,6 +166,7 @@ def test_progress_without_a_terminal_is_a_line_now_and_then(
 ) -> None:
     clock = itertools.count(0, 20)  # a look at it every 20 s: at the start, and for each trace
     monkeypatch.setattr(runs, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(runs, "SECONDS", 30)
     with runs.progress(total=6) as advance:
         for _ in range(4):
             advance()

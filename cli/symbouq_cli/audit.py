@@ -279,8 +279,8 @@ def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:
     what = "contradicts its scene or itself" if one else "contradict their scene or themselves"
     beginning = f", first {len(total.wrong)}" if len(total.wrong) < total.contradicted else ""
     tell(f"{total.contradicted} of {total.traces} traces {what}{beginning}:")
-    for file, line, claim, text in total.wrong:
-        tell(f'  {file}:{line} "{text}" (claim {claim})')
+    for file, line, claim, text, premises in total.wrong:
+        tell(f'  {file}:{line} "{text}" (claim {claim}{premises and f", against {premises}"})')
     file, line, *_ = total.wrong[0]
     if explaining is not None and file != "<stdin>" and "://" not in file:
         command = ["symbouq", "explain", f"{file}:{line}", *explaining]

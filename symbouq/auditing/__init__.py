@@ -1,1 +1,1 @@
-"""From a trace to its audit, and what else its scene settles."""
+"""Audits of traces, and answers from scenes."""

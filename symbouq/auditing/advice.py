@@ -1,4 +1,4 @@
-"""Which profile would decide more of a file, measured on some of its undecided traces."""
+"""Suggestion of a profile that decides more, measured on some undecided traces."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
 _CLEARLY = 0.2
-"""Share of the sample's claims that another profile has to decide beyond those decided."""
+"""Minimum share of the sample's claims that another profile must decide in addition."""
+
+_MORE = 1.05
+"""How many times as many sentences another profile has to read."""
 
 _FEWEST = 3
-"""How many claims these have to be at least."""
+"""Minimum number of these claims."""
 
 
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """One line that names the profile which reads more, or where most claims are undecided clearly
-    decides more; None where there is none.
+    """Advice in one line: a profile that reads more or, if most claims are undecided, decides
+    clearly more. None if there is no such profile.
 
     Args:
-        summary: The counts, and the undecided traces, of a run.
+        summary: Counts and undecided traces of a run.
         ontology: Folder of the user's ontology.
         pipeline: Package of the English pipeline, as for the run.
     """
@@ -39,37 +42,37 @@ def advice(
     )
     auditors = _others(own, ontology, pipeline)
     library = TraceAuditor(own, ontology).library
-    others = f"{len(sample)} such traces, profile"
+    traces = "one trace" if len(sample) == 1 else f"{len(sample)} traces"
     if 2 * summary.decided < summary.claims and claims - before >= _FEWEST:
         counts = {name: _counted(sample, auditor)[0] for name, auditor in auditors.items()}
         best = max(counts, key=counts.__getitem__, default=own)
         if counts.get(best, 0) - before >= max(_FEWEST, _CLEARLY * claims):
             return (
-                f"Most claims are undecided. Of {claims} claims in {others} {best} decides "
-                f"{counts[best]}, {own} {before}: {_try(best, library)}"
+                f"Most claims are undecided. Of {claims} in {traces}, profile {best} decides "
+                f"{counts[best]} and {own} {before}: {_try(best, library)}"
             )
     general = [name for name in library.general if name in auditors]
     counts = {name: _counted(sample, auditors[name])[1] for name in general}
     best = max(counts, key=counts.__getitem__, default=own)
-    if counts.get(best, 0) <= read:
+    if counts.get(best, 0) <= _MORE * read:
         return None
     return (
-        f"Some claims are undecided. Of the sentences of {others} {best} reads {counts[best]}, "
-        f"{own} {read}: {_try(best, library)}"
+        f"Some claims are undecided. In {traces}, profile {best} reads more sentences than {own}, "
+        f"{counts[best]} against {read}: {_try(best, library)}"
     )
 
 
 def _try(profile: str, library: OntologyLibrary) -> str:
     about = library.about[profile]
-    return f"try --profile {profile}.{about and f' {profile}: {about}.'}"
+    return f"try --profile {profile}{about and f' ({about})'}."
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
-    """One line that names a word which the texts of some data sets use for another relation than
-    other texts do, where scenes of no data set state that; None where none does.
+    """Warning in one line about a word that stands for another relation in some dataset's texts, if
+    general scenes use it. None without such a word.
 
     Args:
-        summary: The counts of a run.
+        summary: Counts of a run.
         ontology: Folder of the user's ontology.
     """
     library = OntologyLibrary(ontology) if ontology else builtin()
@@ -91,21 +94,21 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Auditors of the other profiles, by their names, that presume no more of a scene."""
+    """Auditors of other profiles that presume no more about a scene, by name."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}
     for name in library.profiles:
         profile = name.replace("_", "-")
-        with suppress(SymboUQError):  # a user's ontology may have one that cannot be used
+        with suppress(SymboUQError):  # a user's ontology may have an invalid profile
             if profile != own and not _presumes(library.ontology(profile), library.ontology(own)):
                 auditors[profile] = TraceAuditor(profile, library, partial=True, pipeline=pipeline)
     return auditors
 
 
 def _presumes(other: Ontology, own: Ontology) -> bool:
-    """Whether a profile takes the words of a scene, as far as the one in use has them, for more
-    than the same words of a claim, such as for steps of a grid: it decides more by presuming more.
+    """Whether a profile takes words of a scene for more than the same words of a claim, unlike the
+    current profile, as for grid steps. Such a profile decides more because it presumes more.
     """
     relations = {relation for _, relation in own.encoding.readings}
     readings = other.encoding.readings
@@ -117,8 +120,8 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
 
 
 def _counted(sample: Iterable[Undecided], auditor: TraceAuditor) -> tuple[int, int]:
-    """How many claims of some traces a profile decides, and how many sentences it reads; none of a
-    trace that it cuts into other claims.
+    """Number of claims decided and sentences read under a profile, ignoring traces that it splits
+    into different claims.
     """
     settled = read = 0
     for one in sample:

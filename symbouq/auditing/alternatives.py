@@ -1,10 +1,10 @@
-"""Alternatives that are said to be open: "the possible relations are DC, EC and PO".
+"""Lists of possible relations: "the possible relations are DC, EC and PO".
 
-Such a claim is entailed where exactly these relations of a pair are open in the worlds that its
-context leaves, and contradicted where one of them is impossible, or another of their family is
-possible as well. Whether they are all that there is can be told where the relations of the family
-exclude each other, and are all that two things can have: the directions of a plane, or in a profile
-whose questions ask which relations are possible. Elsewhere possible ones leave the claim open.
+Such a claim is entailed if exactly these relations of a pair are possible in the worlds of its
+context. It is contradicted if one of them is impossible, or if another of their family is also
+possible. This requires a family whose relations exclude each other and cover all cases:
+directions of a plane, or a profile whose questions ask which relations are possible. Otherwise a
+claim whose relations are all possible stays open.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from symbouq.ontology.tables import Ontology, Triple
 
 
 class Alternatives(NamedTuple):
-    """The finding on alternatives.
+    """Finding on a list of possible relations.
 
     Attributes:
         verdict: The verdict.
-        open: The relations of their family that are open, where these are not the ones named.
+        open: The possible relations of their family, if these differ from the ones named.
     """
 
     verdict: Verdict
@@ -36,12 +36,12 @@ class Alternatives(NamedTuple):
 def judge_alternatives(
     ontology: Ontology, context: Sequence[Atom], claim: Sequence[Triple]
 ) -> Alternatives:
-    """The verdict on relations that are said to be all that is open for a pair.
+    """Verdict on a list of possible relations of a pair.
 
     Args:
         ontology: The tables of the profile.
-        context: What holds, without contradiction.
-        claim: The relations; where they are of several pairs or families, the claim is open.
+        context: Atoms of a feasible context.
+        claim: The relations; if they belong to several pairs or families, the claim is open.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -66,7 +66,6 @@ def judge_alternatives(
 
 @lru_cache(maxsize=1024)
 def _excludes_itself(ontology: Ontology, members: tuple[str, ...]) -> bool:
-    """Whether a pair can have no two of some relations."""
     pair = (0, 1)
     for member in members:
         context = [(ontology.encoding.readings[QUERIED, member], *pair)]

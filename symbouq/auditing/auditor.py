@@ -1,8 +1,8 @@
-"""The auditor: a trace record in, its audit out.
+"""The auditor: from a trace record to its audit.
 
 A trace is read (`symbouq.reading.parser`), decided (`symbouq.auditing.relations`, or
-`symbouq.auditing.events` where the profile reads events) and described
-(`symbouq.auditing.description`), each once.
+`symbouq.auditing.events` if the profile reads events) and described
+(`symbouq.auditing.description`).
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class TraceAuditor:
         try:
             with reading("what is said to be possible", ""):
                 return with_alternatives(parser.ontology, trace, parsed)
-        except LimitError:  # what was read stands
+        except LimitError:  # keep the parts already read
             return parsed
         except InternalError as error:
             return _with_fault(parsed, error)
@@ -180,9 +180,9 @@ class TraceAuditor:
             if not (self._strict or trace.truncated):
                 with reading("the answer", trace.conclusion or trace.response or ""):
                     parsed, result = judge_answer(ontology, trace, parsed, result)
-        except LimitError:  # what was decided stands
+        except LimitError:  # keep the verdicts already decided
             result.timed_out = True
-        except PipelineError:  # of a trace in relations, the question is all that is read
+        except PipelineError:  # of a trace given as relations, only the question is read
             pass
         except InternalError as error:
             parsed = _with_fault(parsed, error)
@@ -190,7 +190,7 @@ class TraceAuditor:
             self._presume(ontology, parsed, result, decided)
         except LimitError:
             result.timed_out = True
-        result.timed_out = result.timed_out or late()  # reading may have been cut, too
+        result.timed_out = result.timed_out or late()  # reading may have been cut short, too
         if not self._partial:
             result.whole()
         extended, measured = quantified(ontology, parsed)
@@ -229,22 +229,21 @@ class TraceAuditor:
 
 
 def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
-    """A trace with what could not be read of it, once."""
+    """Add a fault to a trace unless it is already there."""
     return replace(parsed, faults=tuple(dict.fromkeys((*parsed.faults, str(error)))))
 
 
 def decide(
     ontology: Ontology, parsed: ParsedTrace, cases: bool = False, strict: bool = False
 ) -> TraceResult:
-    """The verdicts on a trace: by its clauses, where the profile reads events, else by its
-    relations.
+    """Decide a trace: by its clauses if the profile reads events, otherwise by its relations.
 
     Args:
         ontology: The tables of the profile.
         parsed: The trace, parsed.
-        cases: Whether the trace goes through cases, as where the question is which relations are
-            possible: what it asserts of things that the scene does not relate holds in one.
-        strict: Whether every claim with relations counts as surely read, as in the paper.
+        cases: Whether the trace distinguishes cases, as for questions about possible relations. An
+            assertion about things that the scene does not relate then holds only in one case.
+        strict: Whether every claim with relations counts as read with certainty, as in the paper.
     """
     if parsed.events is not None:
         with untimed():
@@ -273,11 +272,11 @@ def decide(
 
 
 def _sure(claim: Claim, related: Collection[frozenset[str]] | None) -> bool:
-    """Whether a claim surely says of the scene what was read.
+    """Whether a claim was read with certainty as a statement about the scene.
 
     Args:
         claim: The claim.
-        related: The pairs that the scene relates, where the trace goes through cases.
+        related: Pairs that the scene relates, if the trace distinguishes cases.
     """
     if any(statement.confidence < SURE for statement in claim.relations):
         return False

@@ -1,4 +1,4 @@
-"""Scenes in words that are taken to be free of contradiction: what conflicts was misread."""
+"""Scenes in words that are assumed consistent: conflicts indicate misreadings."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Decide = Callable[[ParsedTrace], TraceResult]
 def coherent(
     ontology: Ontology, parsed: ParsedTrace, decide: Decide
 ) -> tuple[ParsedTrace, TraceResult]:
-    """A trace without what its scene does not surely say, and its result.
+    """Remove uncertain sentences from a scene; return the trace and its result.
 
-    Nothing is based on what was not surely read. Where open text is read, a scene in conflict has
-    more often been misread than miswritten: of the sentences of a conflict none is relied on
-    either, and the audit says so. Profiles that do not state `coherent` take scenes as they are.
+    Uncertain readings support no verdict. In open text, a conflicting scene is more often misread
+    than wrong, so the sentences of a conflict are not used either, and the audit reports it. Only
+    profiles that state `coherent` do this.
 
     Args:
         ontology: The tables of the profile.
         parsed: The trace.
-        decide: Decides it.
+        decide: Function that decides a trace.
     """
     if ontology.coherent:
         sure = tuple(row for row in parsed.scene if row[1].confidence >= SURE)
@@ -35,8 +35,8 @@ def coherent(
         doubtful = {premise.number for premise in result.clash}
         named = ", ".join(map(str, sorted(doubtful)))
         fault = (
-            f"scene {named}: in conflict as read, so that nothing is based on it; state the "
-            "relations as records, or in other words"
+            f"scene {named}: contradictory as read, and not used; reword it, or give the scene "
+            "as relations"
         )
         parsed = replace(
             parsed,

@@ -1,6 +1,4 @@
-"""Readings of a language model, collected for the traces of some files: from a file that keeps
-them, else from the model.
-"""
+"""Model readings for the traces of files, from a file of readings or from the model."""
 
 from __future__ import annotations
 
@@ -25,21 +23,21 @@ from symbouq.reading.model.prompt import SCHEMA_DIGITS, Prompt, prompt_of
 from symbouq.records import Instance, Reply, StoredReading, Trace, parse_record
 
 _PATIENCE = 5
-"""Requests in a row without an answer after which no more are made."""
+"""Consecutive unanswered requests after which no more are sent."""
 
 
 @dataclass(frozen=True)
 class Collecting:
-    """How readings are collected.
+    """Options for collecting readings.
 
     Attributes:
-        second_opinion: Whether the parser-based reader is to read the traces as well.
-        samples: How often the model is asked the same.
-        most: Most tokens of a reply.
-        budget: Tokens, read and written, after which no more is asked; None for no bound.
-        concurrency: Requests at a time.
-        alone: Whether the model is shown each sentence alone.
-        reuse: Whether readings by earlier instructions serve, where the schema is the same.
+        second_opinion: Whether the parser also reads the traces.
+        samples: Replies per request.
+        most: Maximum number of tokens per reply.
+        budget: Maximum number of tokens, read and written; None for no limit.
+        concurrency: Number of simultaneous requests.
+        alone: Whether the model sees each sentence in a separate request.
+        reuse: Whether to accept readings by earlier instructions with the same schema.
     """
 
     second_opinion: bool = False
@@ -53,16 +51,16 @@ class Collecting:
 
 @dataclass
 class Tally:
-    """What collecting took so far.
+    """Counts of collected readings.
 
     Attributes:
-        traces: Traces with all of their readings.
+        traces: Traces with all readings.
         failed: Traces without.
-        asked: Replies that the model gave.
-        kept: Replies that were there.
-        other: How many of those are of another version of prompt or ontology.
-        prompt_tokens: Tokens that the model read.
-        reply_tokens: Tokens that it wrote.
+        asked: Replies from the model.
+        kept: Replies from the file.
+        other: Number of those with another version of prompt or ontology.
+        prompt_tokens: Tokens read by the model.
+        reply_tokens: Tokens written by the model.
     """
 
     traces: int = 0
@@ -75,36 +73,36 @@ class Tally:
 
     @property
     def tokens(self) -> int:
-        """Tokens that the model read and wrote."""
+        """Tokens read and written by the model."""
         return self.prompt_tokens + self.reply_tokens
 
 
 @dataclass
 class _Failing:
-    """Why nothing is asked any more, and how many requests in a row had no answer."""
+    """Reason to stop asking, and number of consecutive unanswered requests."""
 
     why: str = ""
     count: int = 0
 
 
 class Collector:
-    """Adds readings to records; a context manager.
+    """Add readings to records; a context manager.
 
-    What the model has read is in the file when it is used. A trace of which a part has no reading
-    fails with the reason; what was read of it is kept.
+    Readings are written to the file before use. If part of a trace has no reading, the trace fails
+    with the reason; its other readings are kept.
 
     Args:
-        auditor: Gives the profile of a record.
-        file: Keeps the readings.
-        model: The model's name in the file.
-        asker: Asks it; None to take readings from the file alone, also those that were made with
+        auditor: Source of a record's profile.
+        file: File of readings.
+        model: Name of the model in the file.
+        asker: Client of the model; None to use only readings from the file, including those with
             another version of prompt or ontology.
-        how: How.
-        kind: The kind of the records.
-        tell: Takes the tally whenever it has changed.
+        how: Options.
+        kind: Type of the records.
+        tell: Callback for each change of the tally.
 
     Attributes:
-        tally: What it took so far.
+        tally: Counts so far.
     """
 
     def __init__(
@@ -142,11 +140,11 @@ class Collector:
     ) -> None:
         if error is not None:
             self._failing.why = "the run was ended"
-        # Replies that are under way are paid for: they are waited for and kept.
+        # Replies in progress are already paid for: wait for them and keep them.
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def batch(self, batch: Batch) -> Batch:
-        """A batch of lines, each with its readings or, in its place, why it has none."""
+        """Add readings to a batch of lines; a line without readings is replaced by the reason."""
         done = [
             self._threads.submit(self._line, item) if isinstance(item, Line) else item
             for item in batch
@@ -157,12 +155,12 @@ class Collector:
         try:
             record = parse_record(self._kind, line.content, line.file, line.number)
         except RecordError:
-            return line  # whoever works on it says so
+            return line  # the consumer of the line reports it
         if record.readings is not None or record.scene_relations is not None:
             return line
         try:
             readings = self._readings(record)
-        except Exception as error:  # a fault of ours must not cost the other records
+        except Exception as error:  # an internal error must not affect other records
             with self._lock:
                 self.tally.failed += 1
                 self._tell(self.tally)
@@ -175,8 +173,8 @@ class Collector:
         return line._replace(content=to_json(content))
 
     def _readings(self, instance: Instance) -> dict[str, object]:
-        """The readings of an instance (`symbouq.records.reading.ReadingsRecord`)."""
-        with self._lock:  # makes parsers and prompts once
+        """Readings of an instance (`symbouq.records.reading.ReadingsRecord`)."""
+        with self._lock:  # create parsers and prompts once
             parser = self._auditor.parser_for(instance)
             ontology = parser.ontology
             if ontology.eventful:
@@ -213,7 +211,7 @@ class Collector:
     def _reply(
         self, identity: str, request: ModelRequest, prompt: Prompt, ontology: Ontology, sample: int
     ) -> Reply:
-        """A reply: the one that is there, that another thread is waiting for, or a new one."""
+        """Reply from the file, from another thread's request, or from a new request."""
         key = request.text, prompt.version, sample
         with self._lock:
             found = self._found(request, prompt, ontology, sample)
@@ -302,7 +300,7 @@ class Collector:
             try:
                 self._file.add(stored)
             except SymboUQError as error:
-                self._failing.why = str(error)  # what cannot be kept is not asked for
+                self._failing.why = str(error)  # no more replies if they cannot be stored
                 raise
             self.tally.asked += 1
             self._tell(self.tally)

@@ -1,6 +1,4 @@
-"""Differences between two files of readings: what one language model, or one version of a prompt,
-reads in a sentence and another does not.
-"""
+"""Differences between two files of readings, by model or version of the prompt."""
 
 from __future__ import annotations
 
@@ -20,15 +18,15 @@ from symbouq.records.reading import Words
 
 @dataclass(frozen=True)
 class SentenceDifference:
-    """A sentence that is read otherwise.
+    """Sentence with different readings.
 
     Attributes:
-        id: Id of the trace that it was read for.
+        id: Id of the trace.
         part: `scene` or `claims`.
         sample: Number of the reply.
-        sentence: Its label.
-        was: What the first file alone reads in it.
-        now: What the second file alone reads in it.
+        sentence: Label of the sentence.
+        was: Readings only in the first file.
+        now: Readings only in the second file.
     """
 
     id: str
@@ -41,14 +39,14 @@ class SentenceDifference:
 
 @dataclass
 class ReadingComparison:
-    """The differences between two files of readings.
+    """Differences between two files of readings.
 
     Attributes:
-        replies: How many replies were compared.
-        sentences: How many sentences they read.
-        alike: How many relations both read, how many the first and the second alone.
-        only: How many replies only the first, and only the second file has.
-        differences: The sentences that are read otherwise.
+        replies: Number of replies compared.
+        sentences: Number of sentences in them.
+        alike: Number of relations read by both, only by the first, and only by the second.
+        only: Number of replies only in the first and only in the second file.
+        differences: Sentences with different readings.
     """
 
     replies: int = 0
@@ -59,11 +57,11 @@ class ReadingComparison:
 
     @property
     def differ(self) -> bool:
-        """Whether the files differ at all."""
+        """Whether the files differ."""
         return bool(self.differences or any(self.only))
 
     def as_json(self) -> dict[str, Any]:
-        """The comparison as a JSON object."""
+        """Comparison as a JSON object."""
         both, first, second = self.alike
         return {
             "replies": self.replies,
@@ -76,7 +74,9 @@ class ReadingComparison:
 
 
 def are_readings(file: str) -> bool:
-    """Whether the first record of a file is a reading; of a pipe it cannot be told without loss."""
+    """Whether the first record of a file is a reading; False for a pipe, which cannot be read
+    twice.
+    """
     if not Path(file).is_file():
         return False
     for item in read_lines(file):
@@ -91,17 +91,17 @@ def are_readings(file: str) -> bool:
 
 
 def compared_readings(first: str, second: str) -> ReadingComparison:
-    """Compares two files of readings.
+    """Compare two files of readings.
 
-    Replies belong together where they read the same text; the others, of claims whose things
-    another reading of the scene calls otherwise, by trace and part.
+    Replies are matched by text, otherwise by trace and part: texts of claims differ if two readings
+    of the scene name things differently.
 
     Args:
-        first: A file of readings.
-        second: Another one.
+        first: First file of readings.
+        second: Second file of readings.
 
     Raises:
-        SymboUQError: If one cannot be read.
+        SymboUQError: If a file cannot be read.
     """
     found = ReadingComparison()
     both = first_alone = second_alone = 0
@@ -150,7 +150,7 @@ def _paired(
 
 
 def _said(reply: Reply) -> dict[str, set[str]]:
-    """What a reply reads in each sentence, in words."""
+    """Readings of a reply's sentences, in words."""
     names: dict[str, str] = {}
     for sentence in reply.sentences:
         for mention in sentence.things:
@@ -179,10 +179,10 @@ def _shown(words: Words) -> str:
 
 
 def readings_of(first: str, second: str) -> bool:
-    """Whether two files are both of readings.
+    """Whether two files both contain readings.
 
     Raises:
-        SymboUQError: If one is and the other is not.
+        SymboUQError: If only one of them does.
     """
     kinds = are_readings(first), are_readings(second)
     if kinds[0] != kinds[1]:

@@ -1,6 +1,6 @@
-"""Whether the delivered answer is the right one, by deterministic matching.
+"""Correctness of the delivered answer, by deterministic matching.
 
-No model is asked: the labels that a text commits to (`symbouq.auditing.answers.matching`) are
+No model is involved: the labels to which a text commits (`symbouq.auditing.answers.matching`) are
 compared with the benchmark's answer. Steps are not labelled.
 """
 
@@ -26,15 +26,15 @@ SOURCE = "answer"
 
 
 def answer_labels(record: dict[str, Any]) -> list[int | None]:
-    """The label of a trace's conclusion, and None for each step.
+    """Label of a trace's conclusion, and None for each step.
 
-    The answer of a structured trace is its conclusion, that of a free-form one is found in
-    the whole response. An output that is not valid delivers no answer, which is wrong.
+    In a structured trace, the conclusion is the answer; in a free-form one, the whole response is
+    searched. An invalid output delivers no answer and counts as wrong.
 
     Args:
-        record: The trace with its claims, `answer` and `answer_space`; `meta.answer_kind`
-            says whether an answer is one label, a set or a sequence, where that is not what
-            is usual for the labels.
+        record: The trace with its claims, `answer` and `answer_space`; `meta.answer_kind` gives the
+            kind of answer (one label, a set or a sequence) if it is not the usual one for the
+            labels.
 
     Raises:
         RecordError: If the trace has no right answer to compare with.
@@ -45,10 +45,10 @@ def answer_labels(record: dict[str, Any]) -> list[int | None]:
 
 
 def answer_label(record: Record) -> int | None:
-    """The label of a trace's answer alone, whether it brings its claims or a response.
+    """Label of a trace's answer only, structured or free-form.
 
     Args:
-        record: The trace, as `answer_labels` takes it but for its claims.
+        record: The trace, as for `answer_labels`, but without claims.
 
     Raises:
         RecordError: If the trace has no right answer to compare with.
@@ -57,11 +57,11 @@ def answer_label(record: Record) -> int | None:
 
 
 def committed(record: Record) -> Delivered:
-    """The labels that the delivered answer of a trace commits to; None where it commits to none,
-    which makes it wrong.
+    """Labels to which the delivered answer of a trace commits; None, which counts as wrong, without
+    a commitment.
 
     Args:
-        record: The trace, as `answer_label` takes it.
+        record: The trace, as for `answer_label`.
 
     Raises:
         RecordError: If the trace has no right answer to compare with.
@@ -70,11 +70,11 @@ def committed(record: Record) -> Delivered:
 
 
 def misfit(record: Record) -> str:
-    """Why no answer can be the right one: that one is no label of the answer space. Empty where it
-    fits.
+    """Why no delivered answer can be right: the right one is not a label of the answer space. Empty
+    if it is one.
 
     Args:
-        record: The trace, as `answer_label` takes it.
+        record: The trace, as for `answer_label`.
 
     Raises:
         RecordError: If the trace has no right answer to compare with.
@@ -88,12 +88,12 @@ def misfit(record: Record) -> str:
 
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
-    """A right answer in the labels of its answer space, however it is spelled ("Upper left" for
-    `upper-left`); as it stands where the space has none of its meaning.
+    """Right answer as labels of its answer space, despite other spellings ("Upper left" for
+    `upper-left`); unchanged if no label has its meaning.
 
     Args:
         answer: A label, or a list of them.
-        space: The labels that an answer may have.
+        space: The possible labels.
     """
     given = answer if isinstance(answer, list | tuple) else [answer]
     return tuple(
@@ -108,7 +108,7 @@ def _alone(record: Record) -> dict[str, Any]:
 
 
 def _asked(record: Record) -> tuple[AnswerSpace, tuple[str, ...]]:
-    """What an answer may be, and the right one."""
+    """Answer space and right answer."""
     answer, space = record.get("answer"), record.get("answer_space")
     if answer is None or not isinstance(space, list) or not space:
         raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")
@@ -122,7 +122,7 @@ def _asked(record: Record) -> tuple[AnswerSpace, tuple[str, ...]]:
 
 
 def _committed(record: Record, choices: AnswerSpace) -> Delivered:
-    """The labels of an answer; of an output that is not valid None."""
+    """Labels of an answer; None for an invalid output."""
     if status_of(record) != "valid":
         return None
     text = (record.get("response") or "") if record.get(SEGMENTED) else record["conclusion"]

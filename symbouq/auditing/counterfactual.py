@@ -1,9 +1,8 @@
 """The counterfactual audit (appendix Counterfactual Audit).
 
-For every scene relation that the scene does not itself contradict, one claim that it
-supports and one that it excludes, over the same entity strings and in other words than
-the scene's. The first must come out entailed and the second contradicted; a failure is a
-fault of the parser or of the rules.
+Each scene relation that the scene does not contradict yields two claims, about the same entity
+strings and in different words: one it supports and one it excludes. The first must be entailed and
+the second contradicted; anything else is a fault of the parser or the rules.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ from symbouq.records import Instance, Trace
 def countering(
     profile: str | None, ontology: str | None = None, pipeline: str | None = None
 ) -> Work:
-    """A worker that makes and audits the pairs of a trace; it keeps how many pairs there
-    are, and how many of each kind came out as they must.
+    """A worker that makes and audits the pairs of a trace. It counts the pairs and those of each
+    kind with the expected verdict.
     """
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
@@ -40,10 +39,10 @@ def countering(
 
 
 def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str, Any]]:
-    """The pairs of a trace with their verdicts; none where the scene is infeasible.
+    """Pairs of a trace with their verdicts; none if the scene is infeasible.
 
-    Each is an object with the scene `sentence`, and `supported` and `incompatible` claims
-    that have a `text` and a `verdict` under the scene alone.
+    Each is an object with the scene `sentence` and the claims `supported` and `incompatible`, which
+    have a `text` and a `verdict` given only the scene.
     """
     parser = auditor.parser_for(instance)
     if instance.scene is None:
@@ -81,7 +80,7 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
 
 
 def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace:
-    """A trace that makes the claims about an instance's scene."""
+    """Trace with claims about an instance's scene."""
     return Trace(
         id=instance.id,
         scene=sentences,
@@ -94,7 +93,7 @@ def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace
 
 
 def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
-    """A relation that excludes this one; which of them varies with the sentence."""
+    """A relation that excludes this one; the choice varies with the sentence."""
     others = sorted(
         o for o in ontology.relations.excludes.get(relation, ()) if o in ontology.lexicon.wording
     )
@@ -102,8 +101,8 @@ def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
 
 
 def _worded(ontology: Ontology, stated: Statement, relation: str, avoid: str) -> str:
-    """A relation between the things of a scene relation, in words that its sentence does
-    not use, as far as the ontology has several.
+    """Words for a relation between the same things, different from those of the sentence if the
+    ontology has several.
     """
     wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()

@@ -1,4 +1,4 @@
-"""An audit's fields: the results of a trace with its messages, profile, features and score."""
+"""Fields of an audit: results with messages, profile, features and score."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from symbouq.records.features import TRACE_FEATURES
 def describe(
     ontology: Ontology, parsed: ParsedTrace, result: TraceResult, context: Context
 ) -> dict[str, Any]:
-    """Everything in the audit that depends on relations and verdicts."""
+    """All fields of an audit that depend on relations and verdicts."""
     claims = result.claims
     assumed = [reads_assumed(c.verdict, c.grounded, context) for c in claims]
     verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
@@ -95,7 +95,6 @@ def describe(
 
 
 def _conclusion(claims: Sequence[Claim], findings: Sequence[ClaimResult]) -> dict[str, str]:
-    """How the last claim was judged."""
     if not claims:
         return {"by": "none", "text": ""}
     compared = findings[-1].answer is not None
@@ -110,11 +109,12 @@ _OPEN = {
     "in_part": "in-part",
     "scene_unread": "scene-unread",
 }
-"""Reasons of findings to those of claims; of others, the context leaves the claim open."""
+"""Reasons of findings to reasons of claims; any other reason means that the context leaves the
+claim open."""
 
 
 def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
-    """Why a verdict on a claim, explained by a message, is unknown; empty where it is not."""
+    """Reason of an unknown verdict, given the message that explains it; otherwise empty."""
     if verdict is not Verdict.UNKNOWN:
         return ""
     if message != "unparsed":
@@ -124,7 +124,7 @@ def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
 
 
 def _lacking(result: TraceResult) -> list[str]:
-    """The findings that a result lacks because a limit was reached."""
+    """Findings missing from a result because a limit was reached."""
     if not result.timed_out:
         return []
     undecided = result.undecided
@@ -153,7 +153,7 @@ def _facts(
     sorts = map(ontology.relations.sort.get, families)
     repair = finding.bounded_repair
     if not reads_assumed(finding.verdict, finding.grounded, context):
-        # What contradicts the scene cannot be repaired by dropping claims.
+        # Dropping claims cannot repair a contradiction of the scene.
         repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(
         relations=tuple(ontology.oriented(parsed.triple(s)) for s in claim.relations),

@@ -1,5 +1,5 @@
-"""Entailment over statements about events, as the audit has it over relations: what holds in
-every world that their premises allow (`rules/events.lp`).
+"""Entailment over statements about events (`rules/events.lp`): what holds in every world that the
+premises allow.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _VERDICTS = {
     (True, True): Verdict.UNKNOWN,
     (False, False): Verdict.NOT_EVALUABLE,
 }
-"""Whether a statement can hold and whether it can fail, to what that makes of it."""
+"""(can hold, can fail) to the verdict."""
 
 
 class _Unit(NamedTuple):
-    """A premise and what it says."""
+    """Premise with its clauses."""
 
     premise: Premise
     clauses: Clauses
@@ -42,13 +42,13 @@ def can_be(
     hypothesis: Clauses,
     supposing: bool = False,
 ) -> tuple[bool, bool]:
-    """Whether a statement can hold, and whether it can fail, given some premises.
+    """Whether a statement can hold, and whether it can fail, given premises.
 
     Args:
         ontology: The tables of the profile.
-        premises: What the premises say, in order.
-        hypothesis: What the statement says; nothing, to ask whether the premises can be.
-        supposing: Whether what is unsaid of the ways of the premises holds.
+        premises: Clauses of the premises, in order.
+        hypothesis: Clauses of the statement; empty to ask for consistency of the premises.
+        supposing: Whether unstated properties of the premises' ways hold.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -65,22 +65,20 @@ def can_be(
 def audit_events(
     ontology: Ontology, scene: Sequence[tuple[int, Clauses]], claims: Sequence[Clauses]
 ) -> TraceResult:
-    """Audits statements about events; what `audit_relations` is for relations.
+    """Audit statements about events, like `audit_relations` for relations.
 
-    A scene with a sentence that could not be read decides nothing: what happens in it may
-    undo what the others say.
+    A scene with an unread sentence decides nothing, since its events may undo the others.
 
     Args:
         ontology: The tables of the profile.
-        scene: What each sentence of the scene says, with its number; nothing where it could
-            not be read.
-        claims: What each claim says, in order; nothing where it is not to be judged.
+        scene: Clauses of each sentence of the scene, with its number; empty if unread.
+        claims: Clauses of each claim, in order; empty if it is not to be judged.
     """
     return _EventAudit(ontology, scene, claims).run()
 
 
 class _EventAudit(ClaimWalk[Clauses, _Unit]):
-    """One run over one trace."""
+    """One audit of one trace."""
 
     def __init__(
         self,
@@ -93,7 +91,7 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
 
     def run(self) -> TraceResult:
-        """Decides the claims, where all sentences of the scene could be read."""
+        """Decide the claims, if all sentences of the scene were read."""
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
             unknown = Verdict.UNKNOWN
@@ -102,7 +100,7 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return super().run()
 
     def decide_scene(self) -> SceneDecision:
-        """Whether the premises can be true together; else those that clash."""
+        """Whether the premises are consistent; otherwise those that clash."""
         if self.feasible(self.scene):
             return SceneDecision(True)
         clash = tuple(unit.premise for unit in self.scene)
@@ -113,22 +111,20 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
-        """The verdict on a statement under premises that can be true together: only those
-        matter that speak of its things, or of things that these speak of.
+        """Verdict on a statement under consistent premises. Only premises about its things, or
+        about things of such premises, matter.
         """
         premises = tuple(unit.clauses for unit in _about(units, hypothesis))
         verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
         several = sum(len(clause.states) for clause in hypothesis) > 1
         if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
-            return Verdict.UNKNOWN  # its relations clash with each other, not with the premises
+            return Verdict.UNKNOWN  # its own relations clash, not those of the premises
         return verdict
 
     def consistent(self, hypothesis: Clauses) -> bool:
-        """Whether a statement can be true at all."""
         return can_be(self.ontology, (), hypothesis)[0]
 
     def feasible(self, units: Sequence[_Unit]) -> bool:
-        """Whether some premises can be true together."""
         left = list(units)
         while left:
             related = _about(left, left[0].clauses)
@@ -138,8 +134,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return True
 
     def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
-        """Premises without any of which the statement would come out otherwise, or they would
-        not clash if there is none; what comes last is given up first.
+        """Premises that all are needed for the verdict on a statement or, without one, for a clash.
+        Later premises are dropped first.
         """
 
         def outcome(some: Sequence[_Unit]) -> object:
@@ -156,13 +152,13 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # The claims -----------------------------------------------------------------------------
 
     def grounded(self, number: int, claim: Clauses) -> Verdict:
-        """The verdict on a statement under the scene alone."""
+        """Verdict on a statement, given only the scene."""
         return self.verdict(self.scene, claim)
 
     def step(
         self, number: int, claim: Clauses, grounded: Verdict, admitted: Sequence[_Unit]
     ) -> Step[_Unit]:
-        """Decides a statement under the scene and the statements before it."""
+        """Decide a statement under the scene and earlier statements."""
         units = [*self.scene, *admitted]
         result = ClaimResult(self.verdict(units, claim) if admitted else grounded, grounded)
         if result.verdict.determinate:
@@ -174,15 +170,9 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return Step(result, _Unit(Premise("claim", number), claim))
 
     def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
-        """Fills in what a determinate verdict rests on, and what would repair a conflict.
-
-        Args:
-            result: The claim's result.
-            claim: What it says.
-            admitted: The claims of its context.
-        """
+        """Add the premises of a determinate verdict and the repair of a conflict."""
         alone = result.grounded is result.verdict
-        # From the scene alone, where it decides as much.
+        # Prefer the scene's premises, if they suffice.
         units = _about(self.scene if alone else [*self.scene, *admitted], claim)
         result.premises = tuple(unit.premise for unit in units)
         with self.limited():
@@ -197,8 +187,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
                 result.repair = self.repair(claim, admitted)
 
     def repair(self, claim: Clauses, admitted: Sequence[_Unit]) -> int | None:
-        """The least number of relation instances of earlier claims whose removal makes room
-        for a claim; None if none does.
+        """Minimum number of relation instances to remove from earlier claims so that a claim is
+        consistent; None if that is impossible.
         """
         instances = [
             (place, number, state)
@@ -221,7 +211,7 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
 def _without(
     clauses: Clauses, place: int, removed: Collection[tuple[int, int, tuple[str, ...]]]
 ) -> Clauses:
-    """The clauses of a claim without some of their states, and those that have none left."""
+    """Clauses of a claim without some of their states, and the clauses left without any."""
     left = []
     for number, clause in enumerate(clauses):
         states = tuple(state for state in clause.states if (place, number, state) not in removed)
@@ -231,8 +221,8 @@ def _without(
 
 
 def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
-    """The premises that speak of a statement's things, or of things that such premises speak
-    of. All of them where one tells the way back of another.
+    """Premises about a statement's things, or about things of such premises. All premises if one
+    describes the way back of another.
     """
     if any(clause.back for unit in units for clause in unit.clauses):
         return list(units)
@@ -247,7 +237,7 @@ def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
 
 @lru_cache(maxsize=8)
 def _background(ontology: Ontology) -> str:
-    """The facts of a profile about relations and words."""
+    """Facts of a profile about relations and words."""
     texts = ("compared", "way", "verb", "inflected", "times")
     lines = [ontology.encoding.closure_facts]
     lines += [f"negation({r},{s})." for r, s in ontology.relations.negation.items()]

@@ -1,4 +1,4 @@
-"""One trace in words: claim by claim with verdicts and reasons, and a layout sketch."""
+"""Explanation of one trace: claims with verdicts and reasons, and a layout sketch."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
 from symbouq.auditing.auditor import TraceAuditor
@@ -23,14 +24,15 @@ from symbouq.reading.faults import SCENE_SENTENCE
 from symbouq.reading.force import forces_of
 from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace, parse_record
+from symbouq.records.audit import ProfileRecord
 
-if TYPE_CHECKING:  # which loads spaCy
+if TYPE_CHECKING:  # it loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
-"""Columns that a sketch may take; a wider layout is told axis by axis."""
+"""Maximum width of a sketch in columns; wider layouts are described axis by axis."""
 _PARTLY = re.compile(rf"{SCENE_SENTENCE} (\d+): not all is read, nothing is based on (.+)")
-"""The fault of an audit that names words of a sentence of the scene."""
+"""Fault of an audit that quotes unread words of a scene sentence."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class ExplainedClaim:
     Attributes:
         index: Its number, from 1.
         text: Its text.
-        verdict: Under the assumed context.
-        notes: What else is to be said about the verdict, starting with a comma.
+        verdict: Verdict in the assumed context.
+        notes: Remarks on the verdict, starting with a comma.
         message: The finding in plain words.
     """
 
@@ -54,14 +56,14 @@ class ExplainedClaim:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A trace explained, as lines ready to print.
+    """Explanation of a trace, as lines to print.
 
     Attributes:
         title: Id, profile and ontology.
-        scene: The scene's premises with what was read from them.
+        scene: The scene's premises with their relations.
         claims: The claims.
         profile: The profile and the score.
-        sketch: A layout of the scene; empty where there is none.
+        sketch: A layout of the scene; empty if there is none.
         reading: How each sentence is read; empty unless asked for.
     """
 
@@ -74,7 +76,7 @@ class Explanation:
 
     @property
     def lines(self) -> list[str]:
-        """All of it, in order."""
+        """All lines, in order."""
         told = [self.title, *self.scene, *(("", *self.reading) if self.reading else ())]
         for claim in self.claims:
             told += ["", f"{claim.index}. {claim.text}", f"   {claim.verdict}{claim.notes}"]
@@ -84,11 +86,11 @@ class Explanation:
 
 
 SKETCHED = "One layout of the scene, of possibly many:"
-"""What stands above a sketch."""
+"""Heading of a sketch."""
 
 
 def chosen(file: str, identity: str | None = None, line: int | None = None) -> Trace:
-    """The trace of a file with an id or in a line; without either, the only one.
+    """Trace of a file by id or line; by default its only one.
 
     Args:
         file: The file.
@@ -96,8 +98,8 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
         line: The line, from 1.
 
     Raises:
-        SymboUQError: If there is no such trace, or it is not clear which.
-        RecordError: If it cannot be read.
+        SymboUQError: If there is no such trace, or several.
+        RecordError: If the trace cannot be read.
     """
     name = input_name(file)
     found: Trace | None = None
@@ -131,7 +133,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
 
 
 def verdicts_told(audit: Mapping[str, Any]) -> str:
-    """How many claims of an audit have each verdict, in words, contradicted ones first."""
+    """Number of claims of an audit with each verdict, in words, contradicted ones first."""
     counts = Counter(claim["verdict"] for claim in audit["claims"])
     order = sorted(Verdict, key=lambda verdict: verdict != Verdict.CONTRADICTED)
     told = [f"{counts[each]} {each.replace('-', ' ')}" for each in order if counts[each]]
@@ -141,10 +143,10 @@ def verdicts_told(audit: Mapping[str, Any]) -> str:
 
 @turn()
 def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -> Explanation:
-    """Explains a trace, and says how each sentence is read if that is asked for.
+    """Explain a trace, optionally with the reading of each sentence.
 
     Raises:
-        RecordError: If it cannot be audited.
+        RecordError: If the trace cannot be audited.
     """
     record = auditor.audited(trace)
     facts = auditor.library.source.facts
@@ -160,18 +162,26 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
             for claim, read in zip(record["claims"], parsed.claims, strict=True)
         ],
         profile=[
-            *(f"{name}: {value:.3g}" for name, value in record["profile"].items()),
+            *starmap(_measure, record["profile"].items()),
             "truncated: no answer and no score"
             if record["truncated"]
-            else f"constraint_rule: {record['constraint_rule']:.3g}",
+            else f"constraint_rule: {record['constraint_rule']:.3g}  (0 to 1, higher is better)",
         ],
         sketch=sketch(auditor, trace),
         reading=[line for each in derivations for line in _reading_lines(each)],
     )
 
 
+def _measure(name: str, value: float) -> str:
+    """A part of the Determinacy Profile with what it is."""
+    description = ProfileRecord.model_fields[name].description or ""
+    return f"{name}: {value:.3g}  ({description[0].lower()}{description[1:-1]})"
+
+
 def _reading_lines(derivation: Derivation) -> Iterator[str]:
-    """A sentence with its parse, what expresses relations in it, and what the rules make of it."""
+    """Lines about a sentence: its parse, the expressions of relations in it, and the resulting
+    relations.
+    """
     yield f"{derivation.text!r}"
     yield f"  {' '.join(derivation.parse)}"
     for trigger in derivation.triggers:
@@ -194,8 +204,8 @@ def _place(place: Place) -> str:
 
 
 def claims_told(audit: Mapping[str, Any]) -> list[str]:
-    """The claims of an audit in its dictionary form, each in a line with its verdict and why; above
-    them what is wrong with the scene, if anything.
+    """Claims of an audit (a dictionary), one per line with verdict and reason; first any conflict
+    of the scene.
     """
     told = [
         f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
@@ -206,12 +216,12 @@ def claims_told(audit: Mapping[str, Any]) -> list[str]:
 
 
 def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
-    """The first conflict of an audit in its dictionary form: the claim that is contradicted, or
-    contradicts itself, why it cannot hold, and the texts of its premises; empty without one.
+    """First conflict of an audit (a dictionary): the contradicted or self-contradictory claim, the
+    reason, and the texts of its premises; empty without a conflict.
 
     Args:
         audit: The audit.
-        scene: The sentences of the scene.
+        scene: Sentences of the scene.
     """
     for claim in audit["claims"]:
         if claim["verdict"] == Verdict.CONTRADICTED or claim["first_conflict"]:
@@ -224,25 +234,20 @@ def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
 
 
 class _Unread:
-    """What of one trace's texts is not read, and why.
-
-    Args:
-        auditor: What audits the trace.
-        trace: The trace.
-    """
+    """Unread parts of one trace's texts, with reasons."""
 
     def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
         self._parser, self._trace = auditor.parser_for(trace), trace
         self._ontology, library = self._parser.ontology, auditor.library
         self._denies = forces_of(self._ontology).denies_plainly
-        # What a profile reads for one data set alone is no advice for other texts.
+        # Profiles made for one dataset are no advice for other texts.
         others = map(library.ontology, library.general)
         phrases = {text for other in others for text in other.lexicon.phrase}
         foreign = sorted(phrases - self._ontology.lexicon.phrase.keys(), key=len, reverse=True)
         self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
 
     def of(self, claim: Claim) -> str:
-        """What of a claim is not read, and why; empty where all is."""
+        """Unread parts of a claim, with reasons; empty if all is read."""
         if not claim.text or (claim.relations and not claim.rest):
             return ""
         kind, words = claim.reason, claim.rest
@@ -261,7 +266,7 @@ class _Unread:
         return f"{told}: {', '.join(map(repr, words or (claim.text,)))}"
 
     def of_scene(self, sentence: str) -> str:
-        """What of a sentence of the scene is not read, as if it was claimed."""
+        """Unread parts of a scene sentence, as if it were a claim."""
         record = self._trace.model_dump(include={"id", "dataset", "profile"})
         trace = Trace(**record, scene=[sentence], reasoning=[sentence], conclusion="")
         claim = self._parser.parse(trace).claims[0]
@@ -300,7 +305,7 @@ def _scene_lines(
 ) -> list[str]:
     faults = record["faults"]
     read: dict[int, list[str]] = {}
-    # "A is between B and C" is told once, without the thing that spans B and C.
+    # State "A is between B and C" once, without the thing that spans B and C.
     spanning = auditor.parser_for(trace).ontology.lexicon.grouped.values()
     for number, relation in enumerate(record["scene"]["relations"], start=1):
         if relation["relation"] in spanning and relation["sentence"]:
@@ -314,9 +319,10 @@ def _scene_lines(
         for number, text in enumerate(auditor.parser_for(trace).sentences(trace), start=1):
             told = read.get(number, [])
             if number in partly or not told:
-                words = f"not read: {partly[number]}" if number in partly else "nothing read"
+                words = f"not read: {partly[number]}" if number in partly else "no relation"
                 told = [*told, unread.of_scene(text) or words]
             lines.append(f"  {number}. {text}  [{'; '.join(told)}]")
+    lines += [f"  ? {trace.question}"] if trace.question else []
     lines += [fault for fault in faults if not _PARTLY.match(fault)]
     if record["scene"]["message"]:
         lines.append(record["scene"]["message"])
@@ -327,9 +333,9 @@ def _scene_lines(
 def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     """One layout of a trace's scene as text: x to the right, y upwards.
 
-    Things that share a cell are joined by `=`. Empty where the scene places nothing or
-    contradicts itself. Where the picture would be too wide, or the profile has other axes than x
-    and y or things with an extent, a line for each axis in words.
+    Things in the same cell are joined by `=`. Empty if the scene places nothing or contradicts
+    itself. Layouts that are too wide, have other axes than x and y, or have things with an extent
+    are described in words, one line per axis.
     """
     parser = auditor.parser_for(trace)
     ontology, parsed = quantified(parser.ontology, parser.parse(trace))
@@ -354,7 +360,7 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
 def _told(
     ontology: Ontology, parsed: ParsedTrace, spots: Mapping[int, tuple[int, ...]]
 ) -> list[str]:
-    """A layout in words: for each axis its things in order, and what the scene says besides."""
+    """A layout in words: things in order on each axis, and the scene's other relations."""
     encoding, wording = ontology.encoding, ontology.lexicon.wording
     component, phrases = ontology.relations.component, Counter(ontology.lexicon.phrase.values())
     rows: list[str] = []

@@ -17,16 +17,16 @@ from symbouq.auditing.verdicts import Verdict
 
 @dataclass(frozen=True)
 class ClaimFacts:
-    """One claim, as the features need it.
+    """Properties of one claim that the features need.
 
     Attributes:
-        relations: Its relations in an orientation in which converses are equal.
+        relations: Its relations, oriented so that converses are equal.
         confidences: The parser's confidence in each.
         grounded: Whether each is grounded.
-        layout: How many of them the layout decides.
-        sorts: What the others count as (sort/2), for each that counts as something.
+        layout: Number of them that the layout decides.
+        sorts: Sorts (sort/2) of the others, without those that have none.
         verdict: Its verdict in the chosen context.
-        first_conflict: Whether it first makes that context infeasible.
+        first_conflict: Whether it is the first to make that context infeasible.
         feasible_after: Whether that context with the claim is feasible.
         repair: The bounded repair value.
         conclusion: Whether it is the conclusion.
@@ -45,7 +45,7 @@ class ClaimFacts:
 
 
 _SORTS = ("containment", "distance", "topology", "location")
-"""The values of sort/2, in the order of CLAIM_FEATURES."""
+"""Values of sort/2, in the order of CLAIM_FEATURES."""
 
 
 def features(
@@ -54,12 +54,12 @@ def features(
     """All features of a trace.
 
     Args:
-        scene: The scene's relations, oriented like those of the claims.
+        scene: The scene's relations, in the same orientation.
         scene_feasible: Whether the scene alone is feasible.
         claims: The claims, in order, at least one.
 
     Returns:
-        Per claim the values of CLAIM_FEATURES, and the values of TRACE_FEATURES.
+        Values of CLAIM_FEATURES for each claim, and values of TRACE_FEATURES.
     """
     stated = set(scene)
     earlier: set[tuple[int, str, int]] = set()

@@ -1,4 +1,4 @@
-"""Traces in the making, audited claim by claim as they are written."""
+"""Traces audited claim by claim while they are written."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from symbouq.records import Trace, make_record
 
 
 class FollowedTrace:
-    """A trace that grows, with its audit so far.
+    """Growing trace with its audit so far.
 
     Args:
         auditor: The auditor.
-        trace: The trace; scene and question are taken from it, and the reasoning that it has.
+        trace: The trace so far: scene, question and any reasoning.
 
     Attributes:
         audit: The audit so far, in the shape of `symbouq.records.Audit`: the sentences are its
-            reasoning, and its conclusion, which is yet to come, is empty.
+            reasoning, and its conclusion is still empty.
 
     Raises:
         RecordError: If the trace cannot be audited.
@@ -41,17 +41,17 @@ class FollowedTrace:
         return self._auditor.audited(self._trace.model_copy(update=told))
 
     def add(self, sentence: str) -> list[dict[str, Any]]:
-        """The claims that a further sentence brings, and those of before that it changes: it may
-        take one back.
+        """Add a sentence; return its claims and the earlier claims it changes, for example by
+        retracting one.
 
         Args:
             sentence: The sentence.
 
         Raises:
-            RecordError: If the trace cannot be audited with it.
+            RecordError: If the extended trace cannot be audited.
         """
         before, sentences = self.audit["claims"][:-1], [*self._sentences, sentence]
-        self.audit = self._audited(sentences)  # a sentence that fails is not taken
+        self.audit = self._audited(sentences)  # a sentence that fails is not added
         self._sentences = sentences
         claims = self.audit["claims"][:-1]
         return [claim for n, claim in enumerate(claims) if claim not in before[n : n + 1]]
@@ -60,18 +60,18 @@ class FollowedTrace:
 def followed(
     auditor: TraceAuditor, lines: Iterable[str], file: str, timeout: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """The claims of traces that are read line by line: each as the record of an audit has it, with
-    the trace's `id` and its `constraint_rule` so far.
+    """Claims of traces read line by line, as in the record of an audit, with the trace's `id` and
+    its `constraint_rule` so far.
 
     Args:
         auditor: The auditor.
         lines: A line with a JSON object begins a trace, with `scene` and `question`; every other
-            line that is not empty is its next sentence.
-        file: Where they come from, for messages.
-        timeout: Seconds that a line may take; what was decided by then is given.
+            non-empty line is its next sentence.
+        file: Name of the input, for messages.
+        timeout: Time limit per line in seconds; verdicts decided by then are returned.
 
     Raises:
-        RecordError: At the first line that cannot be used.
+        RecordError: At the first invalid line.
     """
     trace: FollowedTrace | None = None
     for number, line in enumerate(lines, start=1):

@@ -1,4 +1,4 @@
-"""The work of commands on each record of a file, made once in every process."""
+"""Work of commands on each record of a file; set up once per process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def auditing(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """A worker that audits; it keeps a `Summary`."""
+    """Worker that audits; it keeps a `Summary`."""
     auditor = TraceAuditor(
         profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
     )
@@ -34,7 +34,7 @@ def auditing(
 
 
 def keeping(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """A worker that audits; it keeps the trace with its audit."""
+    """Worker that audits; it keeps the trace with its audit."""
     auditor = TraceAuditor(profile, ontology, partial=True, pipeline=pipeline)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Trace, Any]]:
@@ -50,8 +50,8 @@ def auditing_in(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """A worker that audits under several contexts: the record is the first one's, with the
-    features of all of them side by side.
+    """Worker that audits in several contexts. The record is that of the first context, with the
+    features of all contexts side by side.
     """
     auditor = TraceAuditor(profile, pipeline=pipeline, answers=answers)
 
@@ -69,7 +69,7 @@ def auditing_in(
 
 
 def parsing(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """A worker that parses; it keeps how many claims there are and how many were read."""
+    """Worker that parses; it keeps the numbers of claims and of claims read."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
@@ -81,9 +81,7 @@ def parsing(profile: str | None, ontology: str | None, pipeline: str | None = No
 
 
 def answering(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """A worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the
-    status.
-    """
+    """Worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the status."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:

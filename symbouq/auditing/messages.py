@@ -1,4 +1,4 @@
-"""Findings in plain words, from the ontology's templates."""
+"""Messages of findings, from the ontology's templates."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from symbouq.reading.text import Claim, triples
 
 
 class Messages:
-    """The messages of one trace's audit.
+    """Messages of one trace's audit.
 
     Args:
         ontology: The tables of the profile, with the templates.
-        names: The things' names, by slot.
+        names: Names of things, by slot.
     """
 
     def __init__(self, ontology: Ontology, names: Sequence[str]) -> None:
@@ -25,7 +25,7 @@ class Messages:
         self._names = names
 
     def relation(self, triple: Triple) -> str:
-        """A relation as a short sentence: `A is above B`."""
+        """Relation as a short sentence: `A is above B`."""
         u, r, v = triple
         return self._sentence(self._names[u], r, self._names[v])
 
@@ -38,11 +38,14 @@ class Messages:
     def message(
         self, claim: Claim, finding: ClaimResult, result: TraceResult, conflict: int
     ) -> str:
-        """The message about a claim."""
+        """Message about a claim."""
         if finding.reason == "unparsed":
             return self._ontology.messages.message.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
-        stated = _listed(starmap(self._sentence, triples(claim.relations)))
+        # "A is between B and C" is said once, without the thing that spans B and C.
+        spanning = self._ontology.lexicon.grouped.values()
+        said = [s for s in claim.relations if s.relation not in spanning] or claim.relations
+        stated = _listed(starmap(self._sentence, triples(said)))
         text = self._filled(
             finding.reason,
             claim=stated,
@@ -54,7 +57,7 @@ class Messages:
             given=", ".join(finding.given) or "none",
         )
         own = finding.fault[1] if finding.fault is not None else ""
-        # A clash shows up in both directions of reading; the claim's own goes first.
+        # A clash appears in both orientations; prefer the claim's own.
         text = self._with_reason(text, sorted(finding.clashes, key=lambda c: own not in c[1]))
         taken = [
             self._filled("presumed", first=self._wording(first), second=self._wording(second))
@@ -63,7 +66,7 @@ class Messages:
         return " ".join([text, *taken])
 
     def scene_clash(self, result: TraceResult) -> str:
-        """The message about an infeasible scene."""
+        """Message about an infeasible scene."""
         text = self._filled("clash", premises=_listed(map(_spoken, result.clash)))
         return self._with_reason(text, result.clash_reasons)
 
@@ -87,7 +90,7 @@ class Messages:
 
 
 def _bounds(claim: Claim) -> str:
-    """How many of its relations a counted claim says hold."""
+    """Bounds of a counted claim, in words."""
     if claim.count is None:
         return ""
     least, most = claim.count
@@ -99,12 +102,12 @@ def _bounds(claim: Claim) -> str:
 
 
 def claim_text(claim: Mapping[str, Any]) -> str:
-    """The text of a claim record, or its relations where it has none."""
+    """Text of a claim record, or its relations if it has none."""
     return claim["text"] or "; ".join(map(relation_text, claim["relations"])) or "(no answer)"
 
 
 def relation_text(relation: Mapping[str, Any]) -> str:
-    """A relation record as a line: `A above B`, `A above B by 3 m`."""
+    """Relation record as text: `A above B`, `A above B by 3 m`."""
     amount = amount_text(relation)
     text = f"{relation['subject']} {relation['relation']} {relation['object']}"
     return f"{text} by {amount}" if amount else text

@@ -1,4 +1,4 @@
-"""Figures over many audits: what reports and plots show."""
+"""Aggregate figures over audits, for reports and plots."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from typing import Any, Self
 from symbouq.auditing.summary import Summary
 
 BINS = 10
-"""Bins of a histogram over [0, 1], of equal width; the last one holds 1."""
+"""Number of bins of a histogram over [0, 1], of equal width; the last one includes 1."""
 
 PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
-"""The shares of the Determinacy Profile that are shown as histograms."""
+"""Shares of the Determinacy Profile shown as histograms."""
 
 MEANS = (*PROFILE, "constraint_rule")
-"""What means are taken of."""
+"""Quantities with a mean."""
 
 _POINTS = 200
-"""Points of a curve that a page draws; more would not be seen."""
+"""Maximum number of points of a curve on a page."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One audit, as an overview needs it.
+    """One audit's data for an overview.
 
     Attributes:
-        summary: Its counts.
+        summary: Counts of the audit.
         shares: The Determinacy Profile, by name.
-        first: Number of the claim that first makes the context infeasible; 0 for none.
-        score: Constraint-Rule; None of a trace that was cut off.
-        label: Whether the answer is right, where that is known.
+        first: Number of the first claim that makes the context infeasible; 0 for none.
+        score: Constraint-Rule; None for a truncated trace.
+        label: Whether the answer is right; None if unknown.
     """
 
     summary: Summary
@@ -42,7 +42,7 @@ class Point:
 
     @classmethod
     def of(cls, audit: Mapping[str, Any], label: bool | None = None) -> Self:
-        """The point of an audit in its dictionary form."""
+        """Point of an audit (a dictionary)."""
         first = (claim["index"] for claim in audit["claims"] if claim["first_conflict"])
         return cls(
             Summary.of(audit),
@@ -55,13 +55,13 @@ class Point:
 
 @dataclass
 class Overview:
-    """Counts over audits, added one by one; memory grows only by a score and a label a trace.
+    """Counts over audits, added one by one; memory grows only by a score and a label per trace.
 
     Attributes:
         summary: Traces, claims and verdicts.
-        histograms: For each share of the profile how many traces are in each bin.
-        conflicts: Number of the claim that first makes the context infeasible to how many
-            traces; 0 for those without a conflict, whose scene is feasible.
+        histograms: Share of the profile to the number of traces in each bin.
+        conflicts: Number of the first claim that makes the context infeasible, to the number of
+            traces; 0 for traces without a conflict and with a feasible scene.
         sums: Sums of the profile's shares and of Constraint-Rule.
         scores: Constraint-Rule of each labelled trace.
         labels: Whether its answer is right.
@@ -77,7 +77,7 @@ class Overview:
     labels: list[bool] = field(default_factory=list)
 
     def add(self, point: Point) -> None:
-        """Counts one audit."""
+        """Count one audit."""
         self.summary.add(point.summary)
         for name, bins in self.histograms.items():
             bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
@@ -92,7 +92,7 @@ class Overview:
             self.labels.append(point.label)
 
     def as_json(self) -> dict[str, Any]:
-        """The figures as a JSON object; `reliability` is None without labels."""
+        """Figures as a JSON object; `reliability` is None without labels."""
         found = self.summary
         scored = found.traces - found.truncated
         return {
@@ -110,15 +110,15 @@ class Overview:
         }
 
     def reliability(self) -> dict[str, Any] | None:
-        """How well Constraint-Rule tells right from wrong answers; None without labels.
+        """How well Constraint-Rule separates right from wrong answers; None without labels.
 
         Returns:
-            `count` and `right` of labelled traces; `bins` of the reliability diagram; `curve`
-            of (coverage, risk), thinned out; `auroc`, `aurc` and `ece`, None where undefined.
+            `count` and `right` of labelled traces; `bins` of the reliability diagram; `curve` of
+            (coverage, risk), thinned; `auroc`, `aurc` and `ece`, None if undefined.
         """
         if not self.labels:
             return None
-        from symbouq import metrics  # numpy, only where there are labels
+        from symbouq import metrics  # imports numpy, needed only with labels
 
         curve = metrics.risk_coverage(self.scores, self.labels)
         size = len(curve.coverage)

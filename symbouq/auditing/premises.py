@@ -1,4 +1,4 @@
-"""The premises of a verdict: a best minimal set of scene sentences and claims that decides it."""
+"""Premises of a verdict: a best minimal set of scene sentences and claims that decides it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from symbouq.auditing.verdicts import Premise
 from symbouq.logic.programs import Atom, Condition, hitting_set
 
 _ROUNDS = 40
-"""Bound on the search for the best premises, which is hard in the worst case."""
+"""Maximum number of rounds of the search for the best premises, which is hard in the worst case."""
 _MANY = 12
-"""Premises in a core up to which each is tried at once."""
+"""Maximum number of premises in a core to try each one immediately."""
 _ROUNDS_AHEAD = 10
-"""Rounds of the search before more are tried one by one."""
+"""Rounds of the search before more premises are tried one by one."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """A premise with the atoms that it brings into a context."""
+    """Premise with the atoms it adds to a context."""
 
     premise: Premise
     atoms: tuple[Atom, ...]
@@ -27,29 +27,28 @@ class Unit:
 def best_premises(
     units: Sequence[Unit], core: set[Atom], condition: Condition
 ) -> tuple[Premise, ...]:
-    """The best minimal set of premises: from the scene alone where one exists, else
-    with the fewest claims, then the fewest premises, then the earliest.
+    """Best minimal set of premises: from the scene alone if possible, otherwise with the fewest
+    claims, then the fewest premises, then the earliest.
 
-    A premise without which the rest no longer decides is in every such set; where
-    these decide by themselves, they are the only minimal set. Otherwise the set is
-    found by hitting-set duality: the best set that meets all correction sets known
-    so far either decides, or yields one more of them. Should that take more than
-    _ROUNDS rounds, a minimal set is given that need not be the best. Which cores the
-    solver happens to find makes no difference to the outcome.
+    Every such set contains each premise without which the rest does not decide. If these premises
+    decide, they are the only minimal set. Otherwise the search uses hitting-set duality: the best
+    set that meets all known correction sets either decides or yields another correction set. After
+    _ROUNDS rounds, the result is some minimal set. The outcome does not depend on the cores that
+    the solver happens to find.
 
     Args:
         units: All premises of the context, scene first, in order.
-        core: Atoms that decide together, as the solver found them.
-        condition: What they decide.
+        core: Atoms that decide together, from the solver.
+        condition: The condition to decide.
 
     Raises:
-        LimitError: If there is no time for it.
+        LimitError: If a surrounding `time_limit` is over.
     """
     units = _undominated(units)
     candidates = [n for n, unit in enumerate(units) if _meets(unit, core)]
     search = _Search(units, condition)
     found = None
-    if len(candidates) > _MANY:  # of which few may matter
+    if len(candidates) > _MANY:  # few of many may matter
         found = search.best(_ROUNDS_AHEAD)
     if found is None:
         search.need(candidates)
@@ -60,12 +59,7 @@ def best_premises(
 
 
 class _Search:
-    """The search for the best set of premises that decides.
-
-    Args:
-        units: The premises.
-        condition: What they decide.
-    """
+    """Search for the best set of premises that decides."""
 
     def __init__(self, units: Sequence[Unit], condition: Condition) -> None:
         self._units = units
@@ -74,15 +68,10 @@ class _Search:
         self._corrections: list[frozenset[int]] = []
 
     def decides(self, places: Iterable[int]) -> bool:
-        """Whether premises, by position, decide."""
         return self._condition.holds(atoms_of(self._units[n] for n in sorted(places)))
 
     def need(self, candidates: Sequence[int]) -> None:
-        """Finds the premises without which the rest does not decide.
-
-        Args:
-            candidates: The positions of some that decide together.
-        """
+        """Find the premises without which the rest does not decide."""
         units, left = self._units, [*candidates]
         while left:
             n = left.pop(0)
@@ -90,11 +79,11 @@ class _Search:
             core = self._condition.core(rest)
             if core is None:
                 self._corrections.append(frozenset([n]))
-            else:  # what is in every deciding set is in this one
+            else:  # every deciding set contains these
                 left = [m for m in left if _meets(units[m], core)]
 
     def best(self, rounds: int) -> frozenset[int] | None:
-        """The best set; None if it is not found in some rounds."""
+        """The best set; None if the search takes too many rounds."""
         for _ in range(rounds):
             picked = self._picked()
             if self.decides(picked):
@@ -103,18 +92,18 @@ class _Search:
         return None
 
     def _picked(self) -> frozenset[int]:
-        """The best set that meets every correction set known so far."""
+        """The best set that meets every known correction set."""
         apart = frozenset().union(*self._corrections)
         if sum(map(len, self._corrections)) == len(apart):  # no premise meets two of them
             return frozenset(min(one, key=self._rank) for one in self._corrections)
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
 
     def _rank(self, place: int) -> tuple[bool, int]:
-        """The key by which better premises sort first: those of the scene, then earlier ones."""
+        """Sort key: premises of the scene first, then earlier ones."""
         return self._units[place].premise.source == "claim", place
 
     def minimal(self) -> frozenset[int]:
-        """A minimal set, which need not be the best: of the premises the latest claims go first."""
+        """A minimal set, not necessarily the best; the latest claims are dropped first."""
         left = dict.fromkeys(range(len(self._units)))
         for n in reversed(left):
             if self.decides(left.keys() - {n}):
@@ -125,11 +114,10 @@ class _Search:
 def _correction(
     units: Sequence[Unit], picked: Collection[int], condition: Condition
 ) -> frozenset[int]:
-    """The premises outside of a largest set that does not decide, to which all that is picked
-    belongs.
+    """Premises outside a largest set that includes all picked ones and does not decide.
 
-    A largest set of atoms has parts of premises, too, which may keep whole ones out: where it does,
-    what is left is looked at one by one.
+    A largest set of atoms may include parts of premises, which can exclude whole ones; the
+    remaining premises are then checked one by one.
     """
     kept = set(picked)
     left = [n for n in range(len(units)) if n not in kept]
@@ -149,28 +137,28 @@ def _correction(
 
 
 def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, ...]:
-    """The premises that have a part in a core: they decide, but need not be minimal."""
+    """Premises with an atom in a core: they decide, but need not be minimal."""
     return tuple(unit.premise for unit in _undominated(units) if _meets(unit, core))
 
 
 def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
-    """The key by which better premises sort first: fewer claims, fewer premises, earlier ones."""
+    """Sort key of sets of premises: fewer claims, then fewer premises, then earlier ones."""
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
 
 
 def atoms_of(units: Iterable[Unit]) -> list[Atom]:
-    """The atoms of some premises, each once."""
+    """Atoms of premises, each once."""
     return list(dict.fromkeys(atom for unit in units for atom in unit.atoms))
 
 
 def _meets(unit: Unit, core: set[Atom]) -> bool:
-    """Whether a premise has a part in a core."""
+    """Whether a premise has an atom in a core."""
     return not core.isdisjoint(unit.atoms)
 
 
 def _undominated(units: Sequence[Unit]) -> list[Unit]:
-    """The units, in order, without those that an earlier one makes superfluous."""
+    """Units, in order, without those made redundant by an earlier one."""
     kept: list[Unit] = []
     seen: set[Atom] = set()
     for unit in units:

@@ -1,4 +1,4 @@
-"""Which defaults of the world a verdict rests on: those without which its premises do not do."""
+"""World defaults that a verdict rests on: those its premises need."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.text import ParsedTrace, Statement
 
 Decide = Callable[[Ontology, ParsedTrace], TraceResult]
-"""Gives the verdicts on a trace."""
+"""Function that decides a trace."""
 
 
 def presume(
@@ -20,14 +20,14 @@ def presume(
     result: TraceResult,
     decide: Decide,
 ) -> None:
-    """Notes with each determinate verdict which defaults of the world (presumes/3) it rests on.
+    """Add to each determinate verdict the world defaults (presumes/3) that it rests on.
 
     Args:
         ontology: The tables of the profile.
-        literal: Gives those without the defaults.
+        literal: Function that returns the tables without the defaults.
         parsed: The trace.
-        result: The verdicts on it.
-        decide: Gives the verdicts on a trace.
+        result: Its verdicts.
+        decide: Function that decides a trace.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -44,8 +44,8 @@ def presume(
 
 
 def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Statement]]:
-    """What the premises of a verdict state; nothing where it is not determinate, or is that on an
-    answer, which is judged beside the scene's own and not by relations of its own.
+    """Relations of a verdict's premises. Empty unless the verdict is determinate and is not about
+    an answer, which is not judged by its own relations.
     """
     if not finding.verdict.determinate or finding.answer is not None:
         return []
@@ -60,7 +60,7 @@ def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stat
 
 
 def _concerned(ontology: Ontology, relations: set[str]) -> tuple[tuple[str, str], ...]:
-    """The defaults of which one of some relations, or its converse, has the first relation."""
+    """Defaults whose first relation, or its converse, is among some relations."""
     converse, implied = ontology.relations.converse, ontology.relations.implied
     either = relations | {converse[r] for r in relations if r in converse}
     held = {s for r in either for s in implied.get(r, (r,))}

@@ -1,7 +1,7 @@
 """The Determinacy Profile (section Determinacy Profile, Eqs. determinacy, applicability).
 
-Symbolizability says how much of a trace can be expressed, determinacy how much of that
-is decided; polarity is deliberately absent.
+Symbolizability is the share of a trace that can be expressed; determinacy is the share of that
+which is decided. Polarity is deliberately absent.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Profile:
 
 
 def determinacy_profile(parsed: Sequence[bool], verdicts: Sequence[Verdict]) -> Profile:
-    """The profile of a trace.
+    """Profile of a trace.
 
     Args:
         parsed: Whether each claim states a supported relation (a_k).
@@ -48,18 +48,17 @@ def determinacy_profile(parsed: Sequence[bool], verdicts: Sequence[Verdict]) -> 
 def discounted_profile(
     parsed: Sequence[bool], verdicts: Sequence[Verdict], claim_premises: Sequence[Sequence[int]]
 ) -> Profile:
-    """The profile with the penalty of an unverified premise passed on to what rests on
-    it, the extension that the appendix on assumed and grounded contexts leaves open.
+    """Profile that propagates the penalty of an unverified premise to dependent claims, the
+    extension left open in the appendix on assumed and grounded contexts.
 
-    A decided claim counts as much as the weakest claim among its premises, and fully if
-    it rests on the scene alone; an unknown claim counts 0. What a decided claim loses is
-    added to the unknown rate, so that d = 1 - nu - nu_no still holds.
+    A decided claim counts as much as the weakest claim among its premises, and fully if it rests on
+    the scene alone; an unknown claim counts 0. The loss of decided claims is added to the unknown
+    rate, so that d = 1 - nu - nu_no still holds.
 
     Args:
         parsed: Whether each claim states a supported relation.
         verdicts: Each claim's verdict.
-        claim_premises: For each claim the numbers, from 1, of the earlier claims among
-            its premises.
+        claim_premises: For each claim, the numbers, from 1, of earlier claims among its premises.
     """
     weights: list[float] = []
     for verdict, premises in zip(verdicts, claim_premises, strict=True):

@@ -1,4 +1,4 @@
-"""Amounts in one audit: units are converted, and relations with amounts are decided exactly."""
+"""Amounts in an audit: conversion of units, and exact decisions about relations with amounts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.text import IN_PART, ParsedTrace, Statement, offset_of
 
 _FINEST = 8
-"""The fewest steps of the layout in the common unit."""
+"""Minimum number of layout steps in the common unit."""
 _ROOM = 2
-"""How many steps a relation takes up at most: one between its things, one that a thing is long."""
+"""Maximum number of steps per relation: one between its things, and one for the length of a
+thing."""
 _COMPARED = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", EXACT: ""}
 
 
 def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, ParsedTrace]:
-    """A trace whose relations with amounts are relations of their own, and the ontology that has
-    them (`measured`). Of claims whose amounts cannot be compared nothing is judged (`in-part`).
+    """Trace whose relations with amounts are separate relations, and the ontology with these
+    (`measured`). Claims whose amounts cannot be compared are not judged (`in-part`).
 
     Args:
         ontology: The tables of the profile.
@@ -51,16 +52,15 @@ def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, Parse
 def measured(
     ontology: Ontology, scene: Sequence[Statement], claimed: Sequence[Statement] = ()
 ) -> tuple[Ontology, dict[Statement, str]]:
-    """The ontology that has the relations with amounts of a trace as relations of their own, and
-    the names of these.
+    """Ontology extended by the relations with amounts of a trace, and the names of these.
 
-    Amounts in units of one kind are compared; of several kinds, that which the trace has most of.
-    Others have no name, nor has any in a profile without units: they are directions alone.
+    Amounts are compared within the most frequent kind of unit. Others, and all in a profile without
+    units, get no name and count as plain directions.
 
     Args:
         ontology: The tables of the profile.
-        scene: The relations of the scene.
-        claimed: Those of the claims.
+        scene: Relations of the scene.
+        claimed: Relations of the claims.
     """
     measures = _comparable(ontology, [s for s in (*scene, *claimed) if s.offset])
     unit = common_unit(measures.values())
@@ -75,7 +75,7 @@ def measured(
 
 
 def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Statement, Measure]:
-    """The measures of the relations with amounts that can be compared."""
+    """Measures of the relations whose amounts can be compared."""
     units = ontology.wording.unit
     if not units:
         return {}
@@ -85,7 +85,7 @@ def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Sta
         kind, parts = units.get(unit.lower(), (unit, 1))
         return kind, Fraction(parts)
 
-    # Numbers without a unit are in the first one of the kind that the text has most of.
+    # Numbers without a unit take the first unit of the most frequent kind.
     kinds = Counter(converted(unit)[0] for unit in told)
     chosen = kinds.most_common(1)[0][0] if kinds else ""
     first = next((unit for unit in told if converted(unit)[0] == chosen), "")
@@ -101,15 +101,15 @@ def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Sta
 
 
 def amount_text(record: Mapping[str, Any]) -> str:
-    """The amounts of a relation record as text: "3 m", "(3, -4) cells", "more than 3 m"; empty
-    without any.
+    """Amounts of a relation record as text: "3 m", "(3, -4) cells", "more than 3 m"; empty without
+    any.
     """
     return _amount_text(offset_of(record), record.get("unit") or "")
 
 
 def _amount_text(offset: Offset, unit: str) -> str:
     alone = len({shift.axis for shift in offset}) == 1
-    # Of one axis alone the relation tells which way it goes.
+    # On a single axis, the relation implies the sign.
     values = sorted(shift.turned() if alone and shift.value < 0 else shift for shift in offset)
     texts = [f"{_COMPARED[sense]} {float(value):g}".strip() for _, value, sense in values]
     told = " and ".join(texts) if alone else f"({', '.join(texts)})"

@@ -1,10 +1,9 @@
 """The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
 
 Implements the Methodology section's Layout Auditor and the appendix on its
-implementation (Eqs. trusted, prefix, status, repair). Two contexts are decided for
-every claim: the assumed one, which admits every earlier claim, and the grounded one.
-The grounded context only ever adds what the scene entails already, so a grounded
-verdict is a verdict under the scene alone.
+implementation (Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the
+assumed one, which admits every earlier claim, and the grounded one. The grounded context only adds
+relations that the scene already entails, so a grounded verdict depends on the scene alone.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.text import ASSERTED, Count
 
 _DECISIONS_REMEMBERED = 2_000
-"""Bound on the decisions remembered of one scene."""
+"""Maximum number of cached decisions per scene."""
 
 _FEW_THINGS = 16
-"""Things up to which one program serves all claims of a trace, also where it has the closure,
-which grows with the cube of the things that claims and scene tie together."""
+"""Maximum number of things for which one program serves all claims of a trace despite the closure.
+The closure's size is cubic in the number of connected things."""
 
 
 @dataclass(frozen=True)
 class _Grounds:
-    """The reasons of a determinate verdict.
+    """Grounds of a determinate verdict.
 
     Attributes:
         premises: The best premises.
-        fault: The relation of a contradicted claim that they exclude.
+        fault: Relation of a contradicted claim that the premises exclude.
         clashes: Codes and relations of the closure's clashes.
     """
 
@@ -58,16 +57,15 @@ class _Grounds:
 
 @dataclass
 class _Decision:
-    """A claim's verdict in one context.
+    """Verdict on a claim in one context.
 
     Attributes:
         verdict: The verdict.
         units: The premises of the context.
-        cores: For an entailed claim its relations, for a contradicted one each relation that
-            is at fault, with atoms of the context that decide it, as the solver found them;
-            empty where no solver was asked.
-        grounds: The reasons of the verdict, once they have been asked for.
-        immediate: Whether one premise over the same things decides it by the tables.
+        cores: Relations of an entailed claim, or excluded relations of a contradicted one, each
+            with atoms of the context that decide it, from the solver; empty without a solver.
+        grounds: Grounds of the verdict, once computed.
+        immediate: Whether one premise about the same things decides it by the tables.
     """
 
     verdict: Verdict
@@ -78,14 +76,14 @@ class _Decision:
 
     @property
     def explained(self) -> bool:
-        """Whether no solver is needed any more, in this context."""
+        """Whether explaining it needs no further solver run in this context."""
         return self.verdict.determinate and self.grounds is not None
 
 
 @dataclass
 class _SceneMemory:
-    """The decisions on a scene and on claims about it. Many traces answer questions about one
-    scene, and what it decides does not depend on the trace.
+    """Cached decisions on a scene and claims about it. Many traces answer questions about the same
+    scene, and these decisions do not depend on the trace.
     """
 
     scene: SceneDecision | None = None
@@ -94,22 +92,22 @@ class _SceneMemory:
 
 @lru_cache(maxsize=1024)
 def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
-    """The memory of a scene, empty at first."""
+    """Cache of a scene, initially empty."""
     return _SceneMemory()
 
 
 @dataclass(slots=True)
 class ClaimInput:
-    """A claim of relations, as it is audited.
+    """Claim of relations, as input to the audit.
 
     Attributes:
         relations: Its relations, possibly none.
         stance: Its stance.
-        settled: Whether the scene is all that is said of its things: else what the scene leaves
-            open decides nothing about the worlds that are left.
-        sure: Whether it was surely read: else it contradicts nothing.
-        whole: Whether its relations are all that it says: else that they hold does not entail it.
-        count: How many of its relations it says hold, where it is `counted`.
+        settled: Whether the scene is complete. If not, gaps in the scene decide nothing about
+            possible worlds.
+        sure: Whether it was read with certainty. If not, it contradicts nothing.
+        whole: Whether it was read in full. If not, it is never entailed.
+        count: Bounds on the number of true relations of a `counted` claim.
     """
 
     relations: Sequence[Triple]
@@ -125,16 +123,16 @@ def audit_relations(
     scene: Sequence[tuple[int, Sequence[Triple]]],
     claims: Iterable[ClaimInput],
 ) -> TraceResult:
-    """Audits relations: Eqs. trusted to repair over slots.
+    """Audit relations (Eqs. trusted to repair, over slots).
 
-    A claim that something is necessary, possible or impossible is about the worlds that its
-    context leaves, all of them, some or none, and alternatives are about what is open in them;
-    neither is admitted to a context. Nor is a claim that was not surely read, and where its
-    relations are contradicted it is unknown: claims are wrong less often than they are misread.
+    Claims of necessity, possibility or impossibility, and lists of alternatives, are about the
+    worlds of their context and enter no context. Nor do claims that were not read with certainty;
+    if their relations are contradicted, they are unknown, because a misreading is more likely than
+    a wrong claim.
 
     Args:
         ontology: The tables of the profile.
-        scene: For each premise of the scene its number and its relations.
+        scene: Number and relations of each premise of the scene.
         claims: The claims in order.
     """
     return _RelationAudit(ontology, scene, [*claims]).run()
@@ -167,49 +165,45 @@ _OVER_WORLDS = {
         Verdict.CONTRADICTED: Verdict.CONTRADICTED,
     },
 }
-"""Stance to the verdicts on relations that hold in all worlds of a context, in some, in none."""
+"""Stance to the verdict on relations that hold in all, some or no worlds of a context."""
 
 _COUNTED = "counted"
-"""The stance of relations of which some number is said to hold."""
+"""Stance of relations of which a certain number hold."""
 
 _OF_COUNTED = {
     Verdict.ENTAILED: "count_right",
     Verdict.CONTRADICTED: "count_wrong",
     Verdict.UNKNOWN: "count_open",
 }
-"""Verdicts on what is counted to the messages that explain them."""
+"""Verdict on a counted claim to the name of its message."""
 
 _IN_WORLDS = {
     Verdict.ENTAILED: "in_all",
     Verdict.UNKNOWN: "in_some",
     Verdict.CONTRADICTED: "in_none",
 }
-"""The same verdicts to the messages that say so."""
+"""Verdict over worlds to the name of its message."""
 
 _ALTERNATIVES = "alternatives"
-"""The stance of relations that are said to be all that is open for a pair."""
+"""Stance of a list of possible relations of a pair."""
 
 _OF_ALTERNATIVES = {
     Verdict.ENTAILED: "set_right",
     Verdict.CONTRADICTED: "set_wrong",
     Verdict.UNKNOWN: "set_open",
 }
-"""Verdicts on alternatives to the messages that explain them."""
+"""Verdict on alternatives to the name of its message."""
 
 
 _DEFINITION = Premise("scene", 0)
-"""The premise of what claims define: it holds by itself, and is no reason."""
+"""Premise of definitions in claims: it always holds and is never given as a reason."""
 
 
 def _apart(
     claims: Sequence[Sequence[Triple]], defining: frozenset[str]
 ) -> tuple[list[Sequence[Triple]], list[Triple]]:
-    """Claims without what they define, and that: "between A and B" speaks of what spans both, which
-    there is for all things.
-
-    Args:
-        claims: The relations of each claim.
-        defining: The relations that define a thing.
+    """Claims without their definitions, and the definitions: "between A and B" refers to the thing
+    spanning both, which exists for all things.
     """
     kept: list[Sequence[Triple]] = []
     defined: dict[Triple, None] = {}
@@ -222,12 +216,12 @@ def _apart(
 
 
 class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
-    """One run over one trace. Relations are taken in the order of slots that their
-    mirror image allows, so that `A left B` and `B right A` are one atom.
+    """One audit of one trace. Relations are oriented by slot where their mirror image allows, so
+    that `A left B` and `B right A` are one atom.
 
-    A claim that the scene entails adds nothing to a context; a verdict of the scene alone holds in
-    every feasible context that extends it. So only a claim that the scene leaves open is decided
-    anew, and only once such claims have been admitted.
+    A claim entailed by the scene adds nothing to a context, and a verdict given the scene holds in
+    every feasible context that extends it. So only claims left open by the scene need a second
+    decision, and only after such claims have been admitted.
     """
 
     def __init__(
@@ -247,7 +241,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.conjunctions: list[tuple[Triple, ...]] = []
         for claim, given in zip(self.claims, claims, strict=True):
-            if given.stance == _COUNTED:  # each may hold or not, by itself
+            if given.stance == _COUNTED:  # each is independent
                 self.conjunctions += [(triple,) for triple in claim]
             elif given.stance != _ALTERNATIVES:
                 self.conjunctions.append(claim)
@@ -271,7 +265,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # Decisions without a solver ---------------------------------------------------------
 
     def decide_by_tables(self) -> None:
-        """Remembers the verdicts that the tables give."""
+        """Store the verdicts given by the tables."""
         direct = DirectVerdicts(self.ontology, self.scene)
         for claim in self.conjunctions:
             relations = frozenset(claim)
@@ -287,17 +281,16 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # Decisions by the solver ------------------------------------------------------------
 
     def atom(self, triple: Triple) -> Atom:
-        """A claimed relation as the atom that its reading makes of it."""
         u, r, v = triple
         return self.ontology.encoding.readings[QUERIED, r], u, v
 
     def context(self, units: Sequence[Unit]) -> list[Atom]:
-        """The atoms of the scene, and of what else a context has."""
+        """Atoms of the scene and of additional premises."""
         return self.scene_atoms if units is self.scene_units else atoms_of(units)
 
     def decide_scene(self) -> SceneDecision:
-        """Whether the scene is feasible; else the best premises that clash, and why; those of
-        a core, and no reason, where there is no time for more.
+        """Whether the scene is feasible; otherwise the best clashing premises with the reasons, or
+        those of a core without reasons if time runs out.
         """
         if self.memory.scene is not None:
             return self.memory.scene
@@ -318,8 +311,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
 
     @cached_property
     def shared_solver(self) -> Solver | None:
-        """The solver for the scene and every claim that is not yet explained; None where a
-        program for each claim is cheaper.
+        """Solver for the scene and every unexplained claim; None if a program for each claim is
+        cheaper.
         """
         decisions = self.memory.claims
         groups: dict[Group, None] = {}
@@ -338,21 +331,20 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return solver_for(self.ontology, atoms, groups)
 
     def solver(self, context: Sequence[Atom], group: Group) -> Solver:
-        """A solver for a context and the relations of a claim."""
         if self.shared_solver is not None:
             return self.shared_solver
         return solver_for(self.ontology, dict.fromkeys([*context, *sorted(group)]), [group])
 
     def decide(self, relations: frozenset[Triple], units: Sequence[Unit]) -> _Decision:
-        """The verdict on a claim's relations in a feasible context (Eq. status, and the
-        conservative rule for several relations).
+        """Decide a claim's relations in a feasible context (Eq. status, and the conservative rule
+        for several relations).
 
         Args:
             relations: The relations.
-            units: The premises of the context.
+            units: Premises of the context.
 
         Raises:
-            LimitError: If there is no verdict in time.
+            LimitError: If time runs out.
         """
         context = self.context(units)
         group = frozenset(map(self.atom, relations))
@@ -369,7 +361,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return _Decision(verdict, units, cores)
 
     def alone(self, relations: Iterable[Triple]) -> _Decision:
-        """The decision on some relations under the scene alone."""
+        """Decision on relations, given only the scene."""
         key = frozenset(relations)
         if key not in self.memory.claims:
             self.memory.claims[key] = self.decide(key, self.scene_units)
@@ -378,13 +370,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def under(
         self, relations: Iterable[Triple], ground: _Decision, admitted: Sequence[Unit]
     ) -> _Decision:
-        """The decision on some relations under the scene and claims that it does not entail.
-
-        Args:
-            relations: The relations.
-            ground: The decision on them under the scene alone.
-            admitted: The claims.
-        """
+        """Decision on relations, given the scene and claims that it does not entail."""
         if ground.verdict.determinate or not admitted:
             return ground
         return self.decide(frozenset(relations), [*self.scene_units, *admitted])
@@ -392,13 +378,13 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # The claims in order ----------------------------------------------------------------
 
     def enters(self, number: int) -> bool:
-        """Whether a claim was surely read and simply says what holds."""
+        """Whether a claim was read with certainty and is a plain assertion."""
         claim = self.inputs[number - 1]
         aside = claim.stance in (_ALTERNATIVES, _COUNTED) or claim.stance in _OVER_WORLDS
         return claim.sure and not aside
 
     def grounded(self, number: int, claim: tuple[Triple, ...]) -> Verdict:
-        """The verdict on a claim under the scene alone."""
+        """Verdict on a claim, given only the scene."""
         stance = self.inputs[number - 1].stance
         if stance == _ALTERNATIVES:
             return self.doubted(number, self.alternatives(claim, ()).verdict)
@@ -408,7 +394,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.judged(number, self.together(number, claim, self.alone(claim), ()))
 
     def why_open(self, number: int, claim: tuple[Triple, ...]) -> str:
-        """Name of the message that says why the scene alone leaves a claim unknown."""
+        """Name of the message why the scene leaves a claim unknown."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             found = self.alternatives(claim, ()).verdict if given.settled else Verdict.UNKNOWN
@@ -423,7 +409,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def step(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> Step[Unit]:
-        """Decides a claim under a feasible assumed context."""
+        """Decide a claim in a feasible assumed context."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             return Step(self.of_alternatives(number, claim, grounded, admitted))
@@ -454,14 +440,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """The verdict on relations as an assertion. A claim about worlds is also contradicted if
-        each relation holds in some world, and all together in none.
-
-        Args:
-            number: The claim's number, from 1.
-            claim: Its relations.
-            decision: The decision on them.
-            admitted: The claims of the context.
+        """Verdict on relations as an assertion. A claim about worlds is also contradicted if its
+        relations are possible one by one but not together.
         """
         group = frozenset(map(self.atom, claim))
         about_worlds = self.inputs[number - 1].stance in _OVER_WORLDS
@@ -479,15 +459,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         result: ClaimResult,
         admitted: Sequence[Unit],
     ) -> Unit | None:
-        """A claim that the scene does not entail as a premise of those after it, unless it cannot
-        be one: then the context is infeasible from there on.
-
-        Args:
-            number: Its number, from 1.
-            claim: Its relations.
-            decision: The decision on them.
-            result: The finding, which says whether the context stays feasible.
-            admitted: The claims of the context.
+        """A claim that the scene does not entail, as a premise of later claims, unless it makes the
+        context infeasible.
         """
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
@@ -502,13 +475,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return unit
 
     def over_worlds(self, number: int, status: Verdict, grounded: Verdict) -> ClaimResult:
-        """The result for a claim about the worlds that its context leaves.
-
-        Args:
-            number: Its number, from 1.
-            status: The verdict on its relations as an assertion.
-            grounded: The verdict on it under the scene alone.
-        """
+        """Result for a claim about the worlds of its context."""
         verdict = self.judged(number, status)
         doubtful = verdict is not self.of_stance(number, status)
         result = ClaimResult(
@@ -521,14 +488,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def of_alternatives(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
-        """The result for alternatives.
-
-        Args:
-            number: The claim's number, from 1.
-            claim: The relations.
-            grounded: The verdict on it under the scene alone.
-            admitted: The claims of its context.
-        """
+        """Result for alternatives."""
         found = self.alternatives(claim, admitted)
         verdict = self.doubted(number, found.verdict)
         doubtful = self.inputs[number - 1].settled and verdict is not found.verdict
@@ -544,17 +504,10 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def of_counted(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
-        """The result for relations of which some number is said to hold.
+        """Result for a claim about how many relations hold.
 
-        Each is decided by itself. Too few may hold, or too many must, and the claim is
-        contradicted; if as many as it needs must hold, and no more than it allows may, it is
-        entailed.
-
-        Args:
-            number: The claim's number, from 1.
-            claim: The relations.
-            grounded: The verdict on it under the scene alone.
-            admitted: The claims of its context.
+        Each relation is decided separately. The claim is contradicted if too few can hold or too
+        many must hold. It is entailed if enough must hold and not too many can.
         """
         decisions = [self.under([t], self.alone([t]), admitted) for t in claim]
         found = self.count(number, decisions)
@@ -571,9 +524,9 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return result
 
     def count(self, number: int, decisions: Sequence[_Decision]) -> Verdict:
-        """The verdict on a claim by those on its relations: how many must hold, and may."""
+        """Verdict on a counted claim from the verdicts on its relations."""
         bounds = self.inputs[number - 1].count
-        assert bounds is not None  # a counted claim has them
+        assert bounds is not None  # counted claims have bounds
         least, most = bounds
         verdicts = [decision.verdict for decision in decisions]
         must = verdicts.count(Verdict.ENTAILED)
@@ -583,7 +536,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return Verdict.ENTAILED if must >= least and may <= most else Verdict.UNKNOWN
 
     def alternatives(self, claim: tuple[Triple, ...], admitted: Sequence[Unit]) -> Alternatives:
-        """The finding on alternatives, under the scene and earlier claims."""
+        """Finding on alternatives, given the scene and earlier claims."""
         if admitted:
             return judge_alternatives(
                 self.ontology, atoms_of([*self.scene_units, *admitted]), claim
@@ -593,18 +546,13 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
-        """The verdict on alternatives, given how surely claim and scene were read."""
+        """Verdict on alternatives, weakened if claim or scene is uncertain."""
         given = self.inputs[number - 1]
         doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN
 
     def judged(self, number: int, status: Verdict) -> Verdict:
-        """The verdict on a claim, by that on its relations as an assertion.
-
-        Args:
-            number: Its number, from 1.
-            status: The verdict on its relations.
-        """
+        """Verdict on a claim from the verdict on its relations as an assertion."""
         given, verdict = self.inputs[number - 1], self.of_stance(number, status)
         if verdict is Verdict.ENTAILED and not given.whole:
             return Verdict.UNKNOWN
@@ -612,7 +560,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return Verdict.UNKNOWN if doubtful else verdict
 
     def of_stance(self, number: int, status: Verdict) -> Verdict:
-        """The verdict on a claim of its stance, were it surely read."""
+        """Verdict by the claim's stance, without regard to uncertainty."""
         given = self.inputs[number - 1]
         table = _OVER_WORLDS.get(given.stance)
         if table is None or (status is Verdict.UNKNOWN and not given.settled):
@@ -624,14 +572,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def explain(
         self, number: int, decision: _Decision, admitted: Sequence[Unit], result: ClaimResult
     ) -> None:
-        """Fills in the premises of a determinate verdict, and the repair of a conflict.
-
-        Args:
-            number: The claim's number, from 1.
-            decision: Its verdict under the assumed context.
-            admitted: The claims of that context.
-            result: Its result.
-        """
+        """Add the premises of a determinate verdict and the repair of a conflict."""
         grounds = self.grounds(decision)
         result.premises = grounds.premises
         if self.inputs[number - 1].stance in _OVER_WORLDS:
@@ -646,13 +587,13 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         result.reason = "contradicted" if grounds.premises else "impossible"
         result.clashes = grounds.clashes
         fault = grounds.fault
-        assert fault is not None  # a contradicted claim has one
-        # Reported as the claim puts it, not as its mirror image.
+        assert fault is not None  # contradicted claims have one
+        # Report it as the claim states it, not as its mirror image.
         result.fault = self.worded[number - 1][self.claims[number - 1].index(fault)]
         result.repair = None
         if result.grounded is Verdict.CONTRADICTED:
             return
-        # The scene leaves room for each relation, so removing claims repairs it.
+        # Each relation is consistent with the scene, so removing claims repairs it.
         faults = [triple for triples in decision.cores for triple in triples]
         instances = [atom for unit in admitted for atom in unit.atoms]
         with self.limited():
@@ -661,7 +602,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             )
 
     def repair(self, kept: Sequence[Atom], instances: Sequence[Atom]) -> int:
-        """How many of the generated relation instances have to go (Eq. repair), one at least."""
+        """Number of generated relation instances to remove (Eq. repair), at least one."""
         if self.shared_solver is not None:
             room = self.shared_solver.infeasibility().widest(kept, [*kept, *instances])
             if sum(atom not in room for atom in instances) == 1:
@@ -669,8 +610,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return repair(self.ontology, kept, instances)
 
     def grounds(self, decision: _Decision) -> _Grounds:
-        """The reasons of a determinate verdict: of the relations at fault, the one that takes
-        the best premises. Where there is no time to find them, a core has to do.
+        """Grounds of a determinate verdict: of the excluded relations, the one with the best
+        premises. Without time to find them, a core is used.
         """
         if decision.grounds is None:
             try:
@@ -685,10 +626,10 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return decision.grounds
 
     def best_grounds(self, decision: _Decision) -> _Grounds:
-        """The same without regard to time.
+        """`grounds` without a fallback.
 
         Raises:
-            LimitError: If there is not enough.
+            LimitError: If time runs out.
         """
         units = decision.units
         context = self.context(units)

@@ -14,14 +14,13 @@ _VALUES = {Verdict.ENTAILED: 1.0, Verdict.UNKNOWN: 0.5, Verdict.NOT_EVALUABLE: 0
 def constraint_rule(
     parsed: Sequence[bool], verdicts: Sequence[Verdict], repairs: Sequence[int]
 ) -> float:
-    """A fixed confidence in [0, 1] that the final answer is right.
+    """Fixed confidence in [0, 1] that the final answer is right.
 
-    The score is 0.7 times the value of the conclusion and 0.3 times the mean value of
-    the parsed reasoning claims (0.5 where there are none). A claim is worth 1 if it is
-    entailed, 0.5 if unknown or unparsed, 0.35 if an earlier conflict blocks it, and if
-    it is contradicted 0 when nothing generated can be removed to repair it and up to
-    0.3 when little needs to be: 0.4 - 0.1 R for a bounded repair value R. The weights
-    were fixed before any trace was scored; nothing is fitted.
+    The score is 0.7 times the value of the conclusion plus 0.3 times the mean value of the parsed
+    reasoning claims (0.5 if there are none). The value of a claim is 1 if entailed, 0.5 if unknown
+    or unparsed, and 0.35 if blocked by an earlier conflict. A contradicted claim is worth 0.4 - 0.1
+    R for a bounded repair value R: 0.3 for the smallest repair, 0 if no removal repairs it. The
+    weights were fixed before any trace was scored; nothing is fitted.
 
     Args:
         parsed: Whether each claim states a supported relation.

@@ -1,4 +1,4 @@
-"""The best of several answers to a question, by a score of each and by how many agree with it."""
+"""Selection of the best of several answers, by score and agreement."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from symbouq.records.generated import Record, is_structured
 
 
 def best_of(records: Sequence[Record], scores: Sequence[float]) -> int:
-    """The number of the trace with the highest score, from 0; of those with the same score one
-    whose answer most of them give, and of these the first.
+    """Index of the trace with the highest score, from 0. Ties go to the most frequent answer, then
+    to the first trace.
 
     Args:
         records: Traces of one question.
-        scores: A score of each; larger is better.
+        scores: Score of each trace; larger is better.
     """
     highest = max(scores)
     tied = [n for n, score in enumerate(scores) if score == highest]
@@ -25,9 +25,7 @@ def best_of(records: Sequence[Record], scores: Sequence[float]) -> int:
 
 
 def answer_key(record: Record) -> object:
-    """What two traces of a question have in common if they give the same answer: the labels that
-    it commits to, or its text where there are none.
-    """
+    """Key shared by traces with the same answer: their labels, or the text if there are none."""
     text = str(record.get("conclusion" if is_structured(record) else "response") or "")
     space = record.get("answer_space")
     if isinstance(space, list) and space:

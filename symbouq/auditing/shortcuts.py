@@ -1,6 +1,4 @@
-"""Verdicts and premises without a solver: from one sentence of the scene, by the tables of the
-ontology.
-"""
+"""Verdicts and premises without a solver: from one scene sentence, by the ontology's tables."""
 
 from __future__ import annotations
 
@@ -10,11 +8,11 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.ontology.tables import Ontology, Triple
 
 OrientedScene = Sequence[tuple[int, tuple[Triple, ...]]]
-"""The premises of a scene, each its number and its relations (`Ontology.oriented`)."""
+"""Premises of a scene: number and relations of each (`Ontology.oriented`)."""
 
 
 class DirectVerdicts:
-    """The verdicts that a single relation of the scene gives on claims about the same pair.
+    """Verdicts that a single scene relation gives on claims about the same pair.
 
     Args:
         ontology: The tables of the profile.
@@ -32,9 +30,9 @@ class DirectVerdicts:
         )
 
     def of(self, triple: Triple) -> tuple[Verdict, int] | None:
-        """The verdict on a relation that one scene relation over the same two things
-        implies or excludes, with the position of the earliest such premise. None where an
-        earlier premise might do as much by the rules.
+        """Verdict on a relation that one scene relation about the same pair implies or excludes,
+        with the position of the earliest such premise. None if the rules might find an earlier
+        premise.
         """
         u, r, v = triple
         if u == v or (v, u) in self._stated:

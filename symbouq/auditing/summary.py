@@ -1,4 +1,4 @@
-"""Counts over many audits, for the table that ends a run."""
+"""Counts over audits, for the table at the end of a run."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
 SAMPLED = 8
-"""Undecided traces that a summary keeps, the first ones."""
+"""Number of undecided traces to keep, the first ones."""
 NAMED = 10
-"""Contradicted traces that a summary names, the first ones."""
+"""Number of contradicted traces to name, the first ones."""
 _SNIPPET = 60
-"""Most characters of a claim that is quoted."""
+"""Maximum length of a quoted claim in characters."""
 _LARGEST = 60
-"""Most claims of a trace that is kept: each profile audits all of them again."""
+"""Maximum number of claims of a kept trace; every profile audits it again."""
 _LONGEST = 8_000
-"""Most characters of its texts: each profile reads all of them again."""
+"""Maximum number of characters of a kept trace; every profile reads it again."""
 
 _TEXT = {
     "id",
@@ -32,18 +32,18 @@ _TEXT = {
     "response",
     "dataset",
 }
-"""Fields of a trace that its reading depends on."""
+"""Fields that affect the reading of a trace."""
 
 
 class Undecided(NamedTuple):
-    """A trace some of whose claims are neither entailed nor contradicted.
+    """Trace with claims that are neither entailed nor contradicted.
 
     Attributes:
-        trace: The fields of `symbouq.records.Trace` that its audit reads.
-        profile: The profile that it was audited with.
-        claims: How many claims it has.
-        decided: How many of them are entailed or contradicted.
-        read: How many claims, and sentences of its scene, have relations.
+        trace: Fields of `symbouq.records.Trace` that the audit reads.
+        profile: The profile of its audit.
+        claims: Number of claims.
+        decided: Number of entailed or contradicted claims.
+        read: Number of claims and scene sentences with relations.
     """
 
     trace: dict[str, Any]
@@ -54,32 +54,33 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Where a trace is, and the number and the beginning of its first contradicted claim."""
+    """Position of a trace, with number, beginning and premises of its first contradicted claim."""
 
     file: str
     line: int
     claim: int
     text: str
+    premises: str
 
 
 @dataclass
 class Summary:
-    """Counts over audits; two of them add up.
+    """Counts over audits; summaries can be added.
 
     Attributes:
-        traces: How many traces.
-        feasible: How many of their scenes are feasible.
-        claims: How many claims.
-        parsed: How many of them state a supported relation.
-        decided: How many are entailed or contradicted, in relations or as a label.
-        assumed: Parsed claims by verdict under the assumed context.
-        grounded: Parsed claims by verdict under the grounded context.
-        stated: Profile and relation, "nine-way overlap", to how many scenes in words, of no data
-            set, state it: words may have another sense in the texts of a data set.
-        truncated: How many traces were cut off, or are empty.
-        contradicted: How many traces have a contradicted claim.
+        traces: Number of traces.
+        feasible: Number of feasible scenes.
+        claims: Number of claims.
+        parsed: Number of claims with a supported relation.
+        decided: Number of entailed or contradicted claims, as relations or labels.
+        assumed: Parsed claims by verdict in the assumed context.
+        grounded: Parsed claims by verdict in the grounded context.
+        stated: Profile and relation, such as "nine-way overlap", to the number of scenes in words
+            that state it, without datasets: words may have other senses in their texts.
+        truncated: Number of truncated or empty traces.
+        contradicted: Number of traces with a contradicted claim.
         wrong: The first of these.
-        undecided: The first traces in words that have undecided claims.
+        undecided: The first traces in words with undecided claims.
     """
 
     traces: int = 0
@@ -97,12 +98,12 @@ class Summary:
 
     @classmethod
     def of(cls, audit: Mapping[str, Any], trace: Trace | None = None, keep: bool = True) -> Summary:
-        """The counts of one audit in its dictionary form.
+        """Counts of one audit (a dictionary).
 
         Args:
             audit: The audit.
-            trace: What was audited.
-            keep: Whether it is kept where it is undecided.
+            trace: The audited trace.
+            keep: Whether to keep the trace if it is undecided.
         """
         parsed = [claim for claim in audit["claims"] if claim["relations"]]
         wrong = _wrong(audit)
@@ -123,7 +124,7 @@ class Summary:
 
     @classmethod
     def total(cls, summaries: Iterable[Summary]) -> dict[str, Any]:
-        """The sum of summaries, without the traces, as JSON values."""
+        """Sum of summaries, without traces, as JSON values."""
         total = cls()
         for summary in summaries:
             total.add(summary)
@@ -131,14 +132,14 @@ class Summary:
 
     @classmethod
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
-        """A summary from its `total`."""
+        """Summary from its `total`."""
         counts = {name: Counter(total[name]) for name in ("assumed", "grounded", "stated")}
         return cls(
             **{**total, **counts, "wrong": [Wrong(*each) for each in total.get("wrong", ())]}
         )
 
     def add(self, other: Summary) -> None:
-        """Adds another summary's counts to this one."""
+        """Add another summary's counts."""
         self.traces += other.traces
         self.feasible += other.feasible
         self.claims += other.claims
@@ -159,22 +160,22 @@ class Summary:
 
 
 class Summaries:
-    """The summaries of one worker's audits. No more of them keep their trace than a whole run does:
-    what comes later in a worker comes later in the run.
+    """Summaries of one worker's audits. They keep at most as many traces as a whole run, since a
+    worker's later traces also come later in the run.
     """
 
     def __init__(self) -> None:
         self._left = SAMPLED
 
     def of(self, audit: Mapping[str, Any], trace: Trace) -> Summary:
-        """The summary of one audit."""
+        """Summary of one audit."""
         summary = Summary.of(audit, trace, keep=bool(self._left))
         self._left -= len(summary.undecided)
         return summary
 
 
 def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
-    """Profile and relations that a scene in words, of no data set, states."""
+    """Profile and relations stated by a scene in words that has no dataset."""
     if trace is None or trace.structured or trace.dataset:
         return Counter()
     profile = audit["ontology"]["profile"]
@@ -183,34 +184,33 @@ def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
 
 
 def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
-    """The trace, if a claim of it is contradicted."""
+    """The trace, if one of its claims is contradicted."""
     for claim in audit["claims"]:
         if claim["verdict"] == Verdict.CONTRADICTED:
             text = claim_text(claim)
             if len(text) > _SNIPPET:
                 text = text[:_SNIPPET].rstrip() + " ..."
-            place = audit["source"] or {}
-            return [Wrong(place.get("file", ""), place.get("line", 0), claim["index"], text)]
+            file, line = ((audit["source"] or {}).get(of) for of in ("file", "line"))
+            premises = ", ".join(premise.replace(":", " ") for premise in claim["premises"])
+            return [Wrong(file or "", line or 0, claim["index"], text, premises)]
     return []
 
 
 def decided(audit: Mapping[str, Any]) -> int:
-    """How many claims of an audit are entailed or contradicted."""
+    """Number of entailed or contradicted claims of an audit."""
     return sum(
         claim["verdict"] in (Verdict.ENTAILED, Verdict.CONTRADICTED) for claim in audit["claims"]
     )
 
 
 def parts_read(audit: Mapping[str, Any]) -> int:
-    """How many claims, and sentences of the scene, have relations."""
+    """Number of claims and scene sentences with relations."""
     sentences = {relation["sentence"] for relation in audit["scene"]["relations"]}
     return len(sentences) + sum(bool(claim["relations"]) for claim in audit["claims"])
 
 
 def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
-    """The trace, if some of its claims are undecided and its words, read otherwise, might decide
-    them.
-    """
+    """The trace, if another reading of its words might decide an undecided claim."""
     claims, settled = len(audit["claims"]), decided(audit)
     if settled == claims or claims > _LARGEST or trace.structured or trace.readings is not None:
         return []

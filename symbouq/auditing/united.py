@@ -1,6 +1,4 @@
-"""Two readings of one trace: each is audited, and a judge takes for each claim the one that decides
-it.
-"""
+"""Two readings of one trace: both are audited, and each claim takes the reading that decides it."""
 
 from __future__ import annotations
 
@@ -11,17 +9,17 @@ from symbouq.reading.model.judging import CONFIRMED, DOUBTED
 from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 
 Audited = tuple[ParsedTrace, TraceResult]
-"""A trace as it was read, and its result."""
+"""Parsed trace with its result."""
 
 
 def united(own: Audited, other: Audited) -> Audited:
-    """A trace by two readers. A claim that only one of them reads, or that the scene decides only
-    as one of them reads it, is taken from that one; where it is entailed as one of them reads it,
-    and contradicted as the other does, it is unknown.
+    """Unite the audits of two readers. A claim that only one of them reads, or that the scene
+    decides only in one reading, is taken from that reader. A claim entailed in one reading and
+    contradicted in the other is unknown.
 
     Args:
-        own: The trace as the first reader has it, which counts for the rest.
-        other: The same as the other one has it.
+        own: The first reader's trace, used for everything else.
+        other: The second reader's trace.
     """
     (parsed, result), (read, found) = own, other
     numbers = {claim.text: n for n, claim in reversed([*enumerate(read.claims)])}
@@ -35,7 +33,7 @@ def united(own: Audited, other: Audited) -> Audited:
             claim, judged = _judge(claim, judged, second, found.claims[number])
         if not feasible:
             judged = ClaimResult.blocked("blocked", judged.grounded) if claim.relations else judged
-        elif judged.verdict is Verdict.NOT_EVALUABLE:  # by a claim of which the judge thinks less
+        elif judged.verdict is Verdict.NOT_EVALUABLE:  # no longer blocked
             sound = judged.grounded is not Verdict.CONTRADICTED
             judged = replace(judged, verdict=judged.grounded, feasible_after=sound)
         judged = replace(judged, first_conflict=feasible and not judged.feasible_after)
@@ -49,7 +47,7 @@ def united(own: Audited, other: Audited) -> Audited:
 def _judge(
     claim: Claim, judged: ClaimResult, second: Claim, found: ClaimResult
 ) -> tuple[Claim, ClaimResult]:
-    """The reading of a claim that decides it, with its result."""
+    """Reading of a claim that decides it, with its result."""
     if not found.grounded.determinate:
         silent = not claim.relations and claim.stance == ASSERTED
         return (second, found) if silent and second.relations else (claim, judged)
@@ -62,6 +60,6 @@ def _judge(
 
 
 def _as_sure(claim: Claim, confidence: float) -> Claim:
-    """A claim whose relations have a confidence."""
+    """Claim with a given confidence."""
     relations = (replace(statement, confidence=confidence) for statement in claim.relations)
     return replace(claim, relations=tuple(relations))

@@ -1,4 +1,4 @@
-"""The outcomes of an audit: verdicts, premises, and the results of claims and traces."""
+"""Outcomes of an audit: verdicts, premises, and results of claims and traces."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Verdict(StrEnum):
 
 
 def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
-    """Whether a context has a claim's assumed verdict, not its grounded one.
+    """Whether a context uses a claim's assumed verdict rather than its grounded one.
 
-    The non-committal one never admits an unresolved claim, and still tells that a claim
-    contradicts earlier ones.
+    The non-committal context admits no unresolved claim, but still reports contradictions of
+    earlier claims.
 
     Args:
-        assumed: The claim's verdict under the assumed context.
-        grounded: Its verdict under the grounded one.
+        assumed: The claim's verdict in the assumed context.
+        grounded: Its verdict in the grounded context.
         context: One of `symbouq.records.Context`.
     """
     if context == "non-committal":
@@ -42,21 +42,21 @@ def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
 
 
 def verdict_in(claim: Mapping[str, Any], context: str) -> str:
-    """The verdict on a claim of an audit, in its dictionary form, under a context."""
+    """Verdict on a claim (a dictionary) in a context."""
     assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
     return assumed if reads_assumed(assumed, grounded, context) else grounded
 
 
 Clashes = list[tuple[str, tuple[str, ...]]]
-"""Codes of the closure's clashes with the relations that they name."""
+"""Codes of the closure's clashes with their relations."""
 
 REPAIR_BUDGET = 3
-"""The largest repair that the paper's bounded value tells apart; beyond it is 4."""
+"""Maximum repair that the paper's bounded value distinguishes; larger ones count as 4."""
 
 
 @dataclass(frozen=True)
 class Premise:
-    """One premise: a scene sentence (or scene relation) or a generated claim.
+    """Premise: a scene sentence (or scene relation) or a generated claim.
 
     Attributes:
         source: `scene` or `claim`.
@@ -72,26 +72,26 @@ class Premise:
 
 @dataclass
 class ClaimResult:
-    """The findings on one claim.
+    """Findings on one claim.
 
     Attributes:
-        verdict: Under the assumed context (Eq. prefix).
-        grounded: Under the grounded context (Eq. trusted).
-        repair: The exact repair distance; 0 where nothing is to be repaired, None
-            where no removal of generated relations repairs the claim.
-        first_conflict: Whether adding the claim first makes the context infeasible.
+        verdict: Verdict in the assumed context (Eq. prefix).
+        grounded: Verdict in the grounded context (Eq. trusted).
+        repair: Exact repair distance; 0 without a conflict, None if no removal of generated
+            relations repairs the claim.
+        first_conflict: Whether the claim is the first to make the context infeasible.
         feasible_after: Whether the assumed context with the claim is feasible.
-        premises: What a determinate verdict rests on.
-        fault: The relation that a contradicted claim's premises exclude.
-        reason: Name of the message that explains the verdict; `timed_out` where a limit was
-            reached before there was one.
-        grounded_reason: Name of the message that explains a grounded verdict; empty where `reason`
+        premises: Premises of a determinate verdict.
+        fault: Relation that a contradicted claim's premises exclude.
+        reason: Name of the message that explains the verdict; `timed_out` if a limit was reached
+            first.
+        grounded_reason: Name of the message that explains a grounded verdict; empty if `reason`
             explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
-        presumed: The defaults of the world that a determinate verdict rests on: pairs of relations
-            of which the first is taken to have the second.
-        answer: Where the claim is judged as an answer, the one that the scene gives.
-        given: The one that is judged.
+        presumed: World defaults that a determinate verdict rests on: pairs of relations of which
+            the first implies the second by default.
+        answer: For a claim judged as an answer, the scene's answer.
+        given: The delivered answer.
     """
 
     verdict: Verdict
@@ -110,7 +110,7 @@ class ClaimResult:
 
     @property
     def conditional(self) -> bool:
-        """A determinate verdict that does not survive under the grounded context."""
+        """Whether a determinate verdict changes in the grounded context."""
         return self.verdict.determinate and self.verdict is not self.grounded
 
     @property
@@ -122,7 +122,7 @@ class ClaimResult:
 
     @classmethod
     def unparsed(cls, feasible: bool = True) -> Self:
-        """The result for a claim that states nothing.
+        """Result for a claim that states nothing.
 
         Args:
             feasible: Whether the assumed context is feasible.
@@ -131,21 +131,21 @@ class ClaimResult:
 
     @classmethod
     def blocked(cls, reason: str, grounded: Verdict = Verdict.NOT_EVALUABLE) -> Self:
-        """The result for a claim in a context that contradicts itself.
+        """Result for a claim in an infeasible context.
 
         Args:
             reason: Name of the message: `blocked_scene`, or `blocked` by an earlier claim.
-            grounded: The claim's verdict under the scene alone.
+            grounded: The claim's grounded verdict.
         """
         return cls(Verdict.NOT_EVALUABLE, grounded, feasible_after=False, reason=reason)
 
     @classmethod
     def undecided(cls, grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> Self:
-        """The result for a claim that a limit left without a verdict.
+        """Result for a claim left without a verdict by a limit.
 
         Args:
             grounded: Its grounded verdict, if there is one.
-            feasible: Whether the assumed context is; in one that is not, no claim is evaluable.
+            feasible: Whether the assumed context is feasible; if not, no claim is evaluable.
         """
         verdict = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
         return cls(verdict, grounded, feasible_after=feasible, reason="timed_out")
@@ -153,12 +153,12 @@ class ClaimResult:
 
 @dataclass
 class TraceResult:
-    """The findings on one trace.
+    """Findings on one trace.
 
     Attributes:
         feasible: Whether the scene alone is feasible.
-        clash: Premises of the scene that contradict each other, where it is not.
-        clash_reasons: Codes and relations of that clash, where closure names it.
+        clash: Premises of an infeasible scene that contradict each other.
+        clash_reasons: Codes and relations of that clash, if the closure names it.
         claims: One result per claim, in order.
         timed_out: Whether a limit was reached: verdicts with the reason `timed_out` are then
             missing, and repairs and premises may not be the best.
@@ -172,14 +172,14 @@ class TraceResult:
 
     @property
     def undecided(self) -> list[int]:
-        """The numbers of the claims that a limit left without a verdict."""
+        """Numbers of the claims left without a verdict by a limit."""
         return [n for n, c in enumerate(self.claims, start=1) if c.reason == "timed_out"]
 
     def whole(self) -> TraceResult:
-        """The same, where no limit was reached.
+        """The result, if no limit was reached.
 
         Raises:
-            LimitError: If one was.
+            LimitError: If a limit was reached.
         """
         if self.timed_out:
             raise LimitError

@@ -1,8 +1,7 @@
-"""The claims of a trace in order, each decided under what precedes it (Eqs. trusted and prefix).
+"""Claims of a trace in order, each decided in the context before it (Eqs. trusted and prefix).
 
 Relations and events are decided by different logics (`symbouq.auditing.relations`,
-`symbouq.auditing.events`); which context a claim has, and what it does to the next one's, is the
-same.
+`symbouq.auditing.events`); the order of contexts is the same for both.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from symbouq.auditing.verdicts import ClaimResult, Clashes, Premise, TraceResult
 from symbouq.limits import LimitError
 
 C = TypeVar("C")
-"""What a claim states, empty where that is nothing."""
+"""Content of a claim; falsy if empty."""
 U = TypeVar("U")
-"""A premise, with what it states."""
+"""Premise with its content."""
 
 
 @dataclass(frozen=True)
 class SceneDecision:
-    """Whether a scene is feasible; else its clashing premises and their reasons."""
+    """Whether a scene is feasible; otherwise its clashing premises and their reasons."""
 
     feasible: bool
     clash: tuple[Premise, ...] = ()
@@ -32,12 +31,12 @@ class SceneDecision:
 
 
 class Step(NamedTuple, Generic[U]):
-    """A claim decided under the context before it.
+    """Claim decided in the context before it.
 
     Attributes:
         result: The finding.
-        admitted: The claim as a premise of those after it; None where it adds nothing to a context.
-        explain: Fills in what the finding rests on, where that takes more time.
+        admitted: The claim as a premise of later claims; None if it adds nothing to a context.
+        explain: Function that adds the premises of the finding, if that takes more time.
     """
 
     result: ClaimResult
@@ -46,13 +45,13 @@ class Step(NamedTuple, Generic[U]):
 
 
 class ClaimWalk(ABC, Generic[C, U]):
-    """One run over one trace.
+    """One walk through one trace.
 
     Args:
-        claims: What each claim states, in order.
+        claims: Content of each claim, in order.
 
     Attributes:
-        claims: The same.
+        claims: As given.
         timed_out: Whether a limit was reached.
     """
 
@@ -62,53 +61,53 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @abstractmethod
     def decide_scene(self) -> SceneDecision:
-        """Whether the scene alone is feasible.
+        """Decide whether the scene is feasible.
 
         Raises:
-            LimitError: If that is not known in time.
+            LimitError: If time runs out.
         """
 
     @abstractmethod
     def grounded(self, number: int, claim: C) -> Verdict:
-        """The verdict on a claim under the scene alone.
+        """Verdict on a claim, given only the scene.
 
         Args:
             number: Its number, from 1.
-            claim: What it states.
+            claim: Its content.
 
         Raises:
-            LimitError: If there is none in time.
+            LimitError: If time runs out.
         """
 
     @abstractmethod
     def step(self, number: int, claim: C, grounded: Verdict, admitted: Sequence[U]) -> Step[U]:
-        """Decides a claim under a feasible assumed context.
+        """Decide a claim in a feasible assumed context.
 
         Args:
             number: Its number, from 1.
-            claim: What it states.
-            grounded: The verdict on it under the scene alone.
-            admitted: The earlier claims of the context.
+            claim: Its content.
+            grounded: Its grounded verdict.
+            admitted: Earlier claims of the context.
 
         Raises:
-            LimitError: If there is no verdict in time.
+            LimitError: If time runs out.
         """
 
     def enters(self, number: int) -> bool:
-        """Whether a claim is one of those that contexts admit."""
+        """Whether contexts admit a claim."""
         return True
 
     def why_open(self, number: int, claim: C) -> str:
-        """Name of the message that says why the scene alone leaves a claim unknown.
+        """Name of the message why the scene leaves a claim unknown.
 
         Args:
             number: Its number, from 1.
-            claim: What it states.
+            claim: Its content.
         """
         return "unknown"
 
     def run(self) -> TraceResult:
-        """Decides the scene, then each claim under it alone, then the claims in order."""
+        """Decide the scene, then each claim given only the scene, then the claims in order."""
         try:
             scene = self.decide_scene()
         except LimitError:
@@ -119,15 +118,15 @@ class ClaimWalk(ABC, Generic[C, U]):
         return TraceResult(True, (), [], self.walk(), self.timed_out)
 
     def all(self, result: ClaimResult) -> list[ClaimResult]:
-        """One finding for every claim that states something."""
+        """One finding for every claim with content."""
         unparsed = ClaimResult.unparsed(result.feasible_after)
         return [replace(result if claim else unparsed) for claim in self.claims]
 
     def walk(self) -> list[ClaimResult]:
-        """The claims in order, each under the assumed context that precedes it.
+        """Walk through the claims, each in its assumed context.
 
-        Verdicts come before what they rest on, and grounded ones first: should time run out, that
-        costs the best premises alone.
+        Verdicts are decided before premises, and grounded verdicts first. If time runs out, only
+        the best premises are lost.
         """
         grounds: list[Verdict | None] = []
         for number, claim in enumerate(self.claims, start=1):
@@ -162,7 +161,7 @@ class ClaimWalk(ABC, Generic[C, U]):
                 result = ClaimResult.blocked("blocked", ground)
             else:
                 result = ClaimResult.undecided(ground or Verdict.UNKNOWN, feasible)
-                # Nor are those after it, whose context it belongs to.
+                # Later claims, whose context includes this one, are not decided either.
                 decided = decided and not self.enters(number)
             if result.grounded is Verdict.UNKNOWN:
                 known = ground is not None
@@ -174,7 +173,7 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """A step that the rest can do without: it ends at a limit, and the result says so."""
+        """Optional step: it ends at a limit, which is recorded in the result."""
         try:
             yield
         except LimitError:

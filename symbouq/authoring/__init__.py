@@ -1,1 +1,1 @@
-"""The rule author's kit: check, test, cover, compare, show and start ontologies."""
+"""Tools for rule authors: check, test, cover, compare, show and start ontologies."""

@@ -1,8 +1,7 @@
-"""Findings about an ontology, and how to mend them: `symbouq rules check`.
+"""Findings about an ontology, with remedies: `symbouq rules check`.
 
-Every finding has a stable code, a severity, a place and a sentence on how to mend it.
-What there is to find is in `rules/check.lp`; a check that needs the solver of the audit
-is here.
+Every finding has a stable code, a severity, a position and a remedy. `rules/check.lp` has the
+checks, except for those that need the audit's solver, which are here.
 """
 
 from __future__ import annotations
@@ -42,15 +41,15 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """One thing that is wrong with an ontology.
+    """Problem of an ontology.
 
     Attributes:
-        file: The file that it is in.
-        line: The line, from 1.
+        file: Its file.
+        line: Its line, from 1.
         code: Stable name of the check (`rules/check.lp`).
         severity: `error`, `warning` or `note`.
         message: What is wrong.
-        mend: What to do about it.
+        mend: Remedy.
     """
 
     file: str
@@ -62,13 +61,13 @@ class Finding:
 
 
 def check(folder: str | None = None) -> list[Finding]:
-    """Finds what is wrong with an ontology folder, or with the built-in ontology.
+    """Check an ontology folder, or the built-in ontology.
 
-    Of an ontology that extends the built-in one, only what is wrong in the folder's own
-    files is reported.
+    For an ontology that extends the built-in one, only problems in the folder's own files are
+    reported.
 
     Raises:
-        OntologyError: If there is no such folder, or no `.lp` file in it.
+        OntologyError: If the folder does not exist or has no `.lp` file.
     """
     errors: list[OntologyError] = []
     source, _ = read_source(lp_files(data_folder("ontology")), folder, errors.append)
@@ -80,18 +79,18 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """The findings about an ontology.
+    """Findings about an ontology.
 
     Args:
         source: Its statements.
-        name: What it is called.
-        errors: What could not be read of it; where there is any, nothing else is looked for.
+        name: Its name.
+        errors: Unreadable parts. If there are any, no other check is run.
     """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     mends: dict[_Fault, str] = {}
     profiles = [profile for (profile,) in source.rows["profile", 1]]
-    # What could not be read would be missed everywhere else: that is to be mended first.
+    # Unreadable statements would be missing everywhere else: report them first.
     if not errors:
         for finder in (
             *(_repeated, _replaced, _unmatched, _without_reason, _without_clash),
@@ -105,16 +104,16 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
                 own = [f for f in solved.findings if f.place.file in source.own]
                 for finding in own:
                     profiles_of[finding.code, finding.place, finding.message].append(profile)
-                # Faulty facts clash in many ways; they are to be mended first, too.
+                # Faulty facts cause many clashes: report them first, too.
                 if not any(finding.severity == "error" for finding in own):
                     ontology = solved_ontology(source, solved, profile, name, "")
                     for fault in contradictions.of(ontology):
                         profiles_of[fault].append(profile)
             except OntologyError as error:
                 errors.append(error)
-                if error.code == "growth":  # which takes its time, and is so in every profile
+                if error.code == "growth":  # slow to find, and the same in every profile
                     break
-    # A built-in file is at fault only where no file of the author's is.
+    # Blame a built-in file only if no file of the author is involved.
     for fatal in [error for error in errors if error.file in source.own] or errors:
         place = Place(fatal.file or name, fatal.line or 1)
         profiles_of[fatal.code, place, fatal.message] = profiles
@@ -132,7 +131,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """The profiles that something is found in, unless it is found in all."""
+    """Profiles of a finding, unless it occurs in all."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
     if len(names) == len(profiles):
         return ""
@@ -141,7 +140,7 @@ def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
 
 
 _Fault = tuple[str, Place, str]
-"""Code, place and message."""
+"""Code, position and message."""
 
 
 def _repeated(source: Source) -> Iterator[_Fault]:
@@ -151,7 +150,7 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Relations of the built-in ontology that the author declares anew."""
+    """Built-in relations that the author redeclares."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -162,7 +161,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Phrases that no sentence can have: where one ends, another begins."""
+    """Phrases that contain the end of a sentence and so can never match."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -173,11 +172,11 @@ def _unmatched(source: Source) -> Iterator[_Fault]:
 
 
 _ABBREVIATED = re.compile(r"\w\.\w\.\s")
-"""An abbreviation, whose full stop ends no sentence: "e.g. by"."""
+"""Abbreviation whose full stop does not end a sentence: "e.g. by"."""
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
-    """The names of the clashes that rules derive."""
+    """Names of the clashes that rules derive."""
     for rule in rules:
         for term in atoms_in([rule.head]) if rule.ast_type is ast.ASTType.Rule else ():
             if signature(term) == ("clash", 3):
@@ -208,8 +207,8 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Predicates of the vocabulary that the author derives and uses as one does a helper,
-    without stating a fact of them.
+    """Vocabulary predicates that the author derives and uses like helpers, without stating a fact
+    of them.
     """
     stated = {
         (fact.name, len(fact.arguments))
@@ -227,8 +226,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Directions of the built-in ontology that the author lets imply something: claims of them
-    do not follow from places alone any more.
+    """Built-in directions for which the author adds consequences: places alone no longer entail
+    claims of them.
     """
     rows = source.rows
     stated = {
@@ -250,11 +249,11 @@ def _narrowed(source: Source) -> Iterator[_Fault]:
 
 
 class _Contradictions:
-    """Finder of relations whose one premise contradicts itself: what the audit's rules derive from
-    it clashes.
+    """Find relations that contradict themselves: the audit's rules derive a clash from a single
+    premise.
 
-    Profiles have most of their relations in common: one that says the same as a consistent one of
-    another profile, under the same axioms, is not solved again.
+    Profiles share most relations. A relation with the same meaning and axioms as a consistent one
+    of another profile is not solved again.
 
     Args:
         source: The ontology's statements.
@@ -265,7 +264,7 @@ class _Contradictions:
         self._consistent: set[tuple[str, ...]] = set()
 
     def of(self, ontology: Ontology) -> Iterator[_Fault]:
-        """The contradictions of a profile."""
+        """Contradictions of a profile."""
         axioms = (
             ontology.encoding.closure_facts,
             ontology.encoding.rules,
@@ -276,10 +275,10 @@ class _Contradictions:
         meanings: dict[str, tuple[str, ...]] = {}
         for number, relation in enumerate(ontology.relations.family):
             key = ontology.encoding.readings[ASSERTED, relation]
-            # The reading's facts, whatever its number.
+            # The reading's facts, without its number.
             meanings[relation] = (ontology.encoding.facts[key].replace(f"({key},", "("), *axioms)
             if meanings[relation] not in self._consistent:
-                # Of two things of its own: one program answers for all relations.
+                # Each relation gets its own two things, so one program checks all.
                 atoms[relation] = (key, 2 * number, 2 * number + 1)
         solver = TraceSolver(ontology, atoms.values())
         for relation, atom in atoms.items():
@@ -303,7 +302,7 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """The first fact of the checked files that has most of some relations."""
+    """First fact of the checked files that mentions the most of some relations."""
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))

@@ -1,8 +1,8 @@
-"""Rules and facts that no test fires: `symbouq rules test --coverage`.
+"""Rules and facts that no test covers: `symbouq rules test --coverage`.
 
-A rule fires where its body can hold in a program that a test makes. A fact fires where such a rule
-uses it or what is derived from it, or where the tests have all that it names: its relations in what
-they state or claim, its words in their texts and messages.
+A rule fires if its body can hold in a program that a test makes. A fact fires if such a rule uses
+it or a consequence of it, or if the tests contain its names: its relations in statements or
+claims, its words in texts or messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class Item:
-    """A rule or fact with its place, and whether a test fired it."""
+    """Rule or fact with its position, and whether a test fired it."""
 
     place: Place
     text: str
@@ -51,34 +51,34 @@ class Item:
 
 @dataclass(frozen=True)
 class Coverage:
-    """Every rule and fact of an ontology, fired or not."""
+    """All rules and facts of an ontology, fired or not."""
 
     items: tuple[Item, ...]
 
     @property
     def share(self) -> float:
-        """The share that fired, 0 to 1; 1 where there is nothing."""
+        """Share of fired items, 0 to 1; 1 if there are none."""
         if not self.items:
             return 1.0
         return sum(item.fired for item in self.items) / len(self.items)
 
     @property
     def missed(self) -> list[Item]:
-        """The rules and facts that did not fire."""
+        """Rules and facts that did not fire."""
         return [item for item in self.items if not item.fired]
 
 
 _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
-"""Rule files that, with what they include, hold every rule that decides."""
+"""Rule files that, with their includes, contain all rules that decide."""
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
-    """Runs tests and collects the rules and facts that they fire.
+    """Run tests and collect the rules and facts they fire.
 
-    Of an ontology that extends the built-in one, the folder's own statements count.
+    For an ontology that extends the built-in one, only the folder's own statements count.
 
     Raises:
-        OntologyError: If the ontology cannot be used.
+        OntologyError: If the ontology is invalid.
         SpecError: If a test cannot be run.
     """
     library = OntologyLibrary(folder)
@@ -115,12 +115,12 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
 def _is_testable(
     fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
 ) -> bool:
-    """Whether tests can have what a fact names: its words, or the relations that a rule reads.
+    """Whether tests can contain a fact's names: its words, or relations that a rule reads.
 
     Args:
         fact: The fact.
-        relations: The relations of all profiles.
-        decisive: The names of predicates that rules read.
+        relations: Relations of all profiles.
+        decisive: Names of predicates that rules read.
     """
     if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
@@ -133,7 +133,7 @@ def _has_words(fact: clingo.Symbol) -> bool:
 
 
 def _names_in(trees: Iterable[ast.AST]) -> set[str]:
-    """The names of all atoms and functions in the bodies of some rules."""
+    """Names of all atoms and functions in the bodies of rules."""
     return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
 
 
@@ -141,7 +141,7 @@ _NAME = re.compile(r"([a-z]\w*)\(")
 
 
 def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
-    """Profiles of tests to the relations that these state or claim."""
+    """Profile of tests to the relations they state or claim."""
     found: dict[Ontology, set[str]] = defaultdict(set)
     for spec in specs:
         trace = spec.trace()
@@ -151,19 +151,19 @@ def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[
         relations |= {s.relation for _, s in parsed.scene}
         relations |= {s.relation for claim in parsed.claims for s in claim.relations}
         relations |= {r.replace("-", "_") for pair in spec.pairs for r in pair.relations}
-        if parsed.events is not None:  # whose relations are those that its words name
+        if parsed.events is not None:  # the relations of events come from the words
             phrases = parser.ontology.lexicon.phrase.items()
             relations |= {r for text, r in phrases if any(text in t.lower() for t in _texts(spec))}
     return found
 
 
 class _Told(NamedTuple):
-    """What tests and their messages have.
+    """Texts of tests and their messages.
 
     Attributes:
-        texts: The words of each text and message, in lower case.
-        prose: All of them, with spaces around each word.
-        options: The values of the tests' options, in lower case.
+        texts: Words of each text and message, in lower case.
+        prose: All texts, with spaces around each word.
+        options: Values of the tests' options, in lower case.
     """
 
     texts: tuple[frozenset[str], ...]
@@ -171,18 +171,20 @@ class _Told(NamedTuple):
     options: frozenset[str]
 
     def has(self, fact: clingo.Symbol) -> bool:
-        """Whether they have a text of a fact; False of a fact without texts."""
+        """Whether they contain a text of a fact; False for a fact without texts."""
         texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
         if fact.name == "verb" or "verb" in map(str, fact.arguments):
             return any(map(self._has_verb, texts))
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether they have a text, the first word inflected or not; the pieces of a template."""
+        """Whether they contain a text, whose first word may be inflected, or the parts of a
+        template.
+        """
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether one of them has the words of a verb, that in any form, with others between."""
+        """Whether one of them contains the words of a verb in any form, possibly apart."""
         first, *rest = text.split()
         of_verb = (words for words in self.texts if words.issuperset(rest))
         return any(word[:2] == first[:2] for words in of_verb for word in words)
@@ -202,7 +204,7 @@ def _told(specs: Sequence[Spec], outcomes: Sequence[Outcome]) -> _Told:
 
 
 def _rule_files(*names: str) -> Iterator[ast.AST]:
-    """The statements with a body, or a choice, of rule files; of all that decide by default."""
+    """Rules and choices of rule files, by default of all that decide."""
     for statement in rule_statements(*(names or _PROGRAMS)):
         if statement.ast_type in (ast.ASTType.Rule, ast.ASTType.Minimize):
             yield statement
@@ -211,13 +213,13 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 def _observers(
     trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
 ) -> str:
-    """Rules that say which of some statements fire, and with which atoms of their bodies, of which
-    those of some predicates are left out; with `whys`, also what each head is derived from.
+    """Rules that record which statements fire, and with which atoms of their bodies, except atoms
+    of some predicates. With `whys`, also the atoms each head is derived from.
     """
     lines = []
     for tree in trees:
         namer = _Namer()
-        # Grounding leaves open whether a difference holds.
+        # After grounding, a difference may or may not hold.
         body = [part for part in tree.body if not _is_difference(part)]
         parts = [namer.visit(part) if _is_positive(part) else part for part in body]
         positive = [part for part in parts if _is_positive(part)]
@@ -249,7 +251,7 @@ def _is_positive(part: ast.AST) -> bool:
 
 
 class _Namer(ast.Transformer):
-    """Names the anonymous variables of atoms, so that a head can repeat them."""
+    """Name anonymous variables of atoms, so that a head can repeat them."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -262,7 +264,7 @@ class _Namer(ast.Transformer):
 
 
 Spot = tuple[str, int, int]
-"""File, line and column where a statement begins: several may share a line."""
+"""File, line and column of a statement; several may share a line."""
 
 
 def _spot(tree: ast.AST) -> Spot:
@@ -279,7 +281,7 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """Places of the rules that fire in the programs of the traces, and atoms of their bodies."""
+    """Positions of the rules that fire in the programs of traces, and atoms of their bodies."""
     own = [rule.private for rule in source.rules if rule.audit]
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
@@ -287,7 +289,7 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
     for parts, facts in sorted(programs):
         if parts not in observers:
             decide = [*_rule_files(*parts)]
-            # What they derive of a trace is no fact of the ontology, and there is much of it.
+            # Atoms derived from a trace are not facts of the ontology, and there are many.
             heads = [r.head for r in decide if r.ast_type is ast.ASTType.Rule and r.body]
             derived = set(map(signature, atoms_in(heads)))
             observed = [*decide, *([] if "points" in parts else own)]
@@ -303,7 +305,7 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
 def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
-    """The atoms that each table row of a profile is derived from, and the table rules that fire."""
+    """Atoms from which each table row of a profile is derived, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
     observers = _observers([*_rule_files("compile"), *own], whys=True)
     control = compiling_program(source, profile, "coverage", observers)
@@ -317,7 +319,7 @@ def _provenance(
 def _leaves(
     roots: Iterable[clingo.Symbol], why: dict[clingo.Symbol, set[clingo.Symbol]]
 ) -> set[clingo.Symbol]:
-    """Everything that some atoms are derived from, themselves included."""
+    """Everything from which some atoms are derived, themselves included."""
     seen: set[clingo.Symbol] = set()
     left = list(roots)
     while left:
@@ -333,18 +335,18 @@ _NAMES = {
     "composition": ("composition",),
     "incompatible": ("incompatible", "means_not"),
 }
-"""Axioms of the closure to the facts of a profile that they are shown from."""
+"""Axiom of the closure to the facts of a profile it comes from."""
 
 
 def _used_rows(
     rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
-    """The table rows of a profile that its tests use.
+    """Table rows of a profile that its tests use.
 
     Args:
-        rows: All its rows.
-        relations: The relations that tests of the profile state or claim.
-        used: Atoms that fired rules of the traces' programs have in their bodies.
+        rows: All rows of the profile.
+        relations: Relations that tests of the profile state or claim.
+        used: Body atoms of fired rules in the traces' programs.
     """
     rows = [*rows]
     known = {plain(row.arguments[0]) for row in rows if row.name == "family"}
@@ -367,7 +369,7 @@ def _used_rows(
 
 
 def _fits(entry: str, words: str) -> bool:
-    """Whether words have those of an entry, the first inflected or not, "#" for any number."""
+    """Whether words match an entry's: the first may be inflected, "#" stands for any number."""
     first, *rest = _WORD.findall(entry.lower()) or [""]
     if f" {' '.join([first, *rest])} " in words:
         return True

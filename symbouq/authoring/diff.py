@@ -1,5 +1,5 @@
-"""Verdicts that a change of the rules flips, and the part of the change that is responsible:
-`symbouq rules diff`.
+"""Verdicts changed by an edit of the rules, with the responsible part of the edit: `symbouq rules
+diff`.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from symbouq.ontology.source import Place, Source, shown
 from symbouq.records import Trace
 
 BUILTIN = "builtin"
-"""The name by which the built-in ontology is compared."""
+"""Name of the built-in ontology in comparisons."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """One fact or rule in which two ontologies differ.
+    """Fact or rule that differs between two ontologies.
 
     Attributes:
-        before: The statement in the old one; empty where it is new.
-        after: The statement in the new one; empty where it is gone.
-        place: Where it stands, in the new one if it is there.
+        before: The statement in the old ontology; empty if added.
+        after: The statement in the new ontology; empty if removed.
+        place: Its position, in the new ontology if possible.
     """
 
     before: str
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass
 class Example:
-    """A flip with the changes that bring it about by themselves."""
+    """Flip with changes that suffice for it."""
 
     flip: Flip
     because: tuple[Change, ...]
@@ -55,12 +55,12 @@ class Example:
 
 @dataclass
 class Difference(Flips):
-    """The verdicts that a change of the rules flips over a corpus.
+    """Verdicts of a corpus that change with the rules.
 
     Attributes:
-        changes: The statements in which the ontologies differ.
+        changes: Statements that differ between the ontologies.
         examples: Examples of each kind of flip.
-        failed: Records that could not be audited, with the reason.
+        failed: Records that could not be audited, with reasons.
     """
 
     changes: tuple[Change, ...] = ()
@@ -68,7 +68,7 @@ class Difference(Flips):
     failed: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """The difference as a JSON object."""
+        """Difference as a JSON object."""
         examples = {
             kind: [{**asdict(e.flip), "because": list(map(str, e.because))} for e in some]
             for kind, some in self.examples.items()
@@ -95,26 +95,26 @@ def difference(
     advance: Callable[[], None] = lambda: None,
     each: Each = nothing,
 ) -> Difference:
-    """Audits a corpus under two ontologies and collects the differences.
+    """Audit a corpus under two ontologies and collect the differences.
 
     Args:
         old: Folder of the old ontology, or `builtin`.
         new: Folder of the new one, or `builtin`.
         corpus: Trace files.
-        profile: Profile for every trace; else each ontology's own choice.
-        examples: How many examples of each kind of flip to keep and explain.
+        profile: Profile for every trace; by default each ontology's own choice.
+        examples: Number of examples to keep and explain per kind of flip.
         jobs: Number of processes.
         advance: Called after each record.
         each: Called with each trace.
 
     Raises:
-        OntologyError: If an ontology or the profile cannot be used.
+        OntologyError: If an ontology or the profile is invalid.
     """
     before, after = library(old), library(new)
     result = Difference(changes=changes(before.source, after.source))
     kept: dict[Kind, list[tuple[Flip, Trace]]] = {}
     job = Job(differing, (old, new, profile), Trace)
-    job.setup(*job.arguments)  # wrong options end the run before it starts
+    job.setup(*job.arguments)  # report invalid options before the run starts
     for outcome in process(corpus, job, jobs):
         advance()
         if outcome.output is None:
@@ -134,7 +134,7 @@ def difference(
 
 
 def differing(old: str, new: str, profile: str | None) -> Work:
-    """A worker that audits a trace under two ontologies and keeps the differences."""
+    """Worker that audits a trace under two ontologies and keeps the differences."""
     auditors = [TraceAuditor(profile, library(name)) for name in (old, new)]
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Any]:
@@ -152,8 +152,8 @@ def differing(old: str, new: str, profile: str | None) -> Work:
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:
-    """The statements in which two ontologies differ: edited facts, what is gone, what is
-    new. A fact is edited where one argument of it differs.
+    """Statements that differ between two ontologies: edited, removed and added ones. A fact is
+    edited if exactly one argument differs.
     """
     removed, added = (
         {f"{fact}.": (fact, place) for fact, place in one.facts.items() if fact not in other.facts}
@@ -178,7 +178,7 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
 
 
 def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
-    """Whether two facts of one predicate have one argument of several in which they differ."""
+    """Whether two facts of one predicate with several arguments differ in exactly one."""
     a, b = first.arguments, second.arguments
     if first.name != second.name or len(a) != len(b) or len(a) < 2:
         return False
@@ -186,8 +186,8 @@ def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
 
 
 class _Explainer:
-    """Finds the changes that bring a flip about: a minimal set of them with which the old
-    ontology gives the new verdict.
+    """Find the changes that cause a flip: a minimal set with which the old ontology gives the new
+    verdict.
     """
 
     def __init__(
@@ -202,7 +202,7 @@ class _Explainer:
     def __call__(self, flip: Flip, trace: Trace) -> tuple[Change, ...]:
         needed = list(self._changed)
         size = max(1, len(needed) // 2)
-        # Leaves out ever smaller groups that the flip does not need.
+        # Drop ever smaller groups that the flip does not need.
         while needed:
             for start in range(0, len(needed), size):
                 rest = needed[:start] + needed[start + size :]
@@ -239,6 +239,6 @@ class _Explainer:
 
 
 def _chooses(some: frozenset[Change]) -> bool:
-    """Whether changes choose the default profile."""
+    """Whether changes affect the default profile."""
     statements = (text for change in some for text in (change.before, change.after))
     return any(text.startswith(("extends(", "default_profile(")) for text in statements)

@@ -1,4 +1,4 @@
-"""Reference of the predicates for rule authors, made from the doc blocks of the `.lp` files
+"""Reference of the predicates for rule authors, generated from the doc blocks of `.lp` files
 (`symbouq rules reference`).
 """
 
@@ -17,7 +17,7 @@ from symbouq.ontology.source import data_folder, fact_of
 
 @dataclass(frozen=True)
 class Entry:
-    """One documented statement of a file: its heading, its doc block, what follows it."""
+    """Documented statement of a file: heading, doc block, and the statements after it."""
 
     heading: str
     text: str
@@ -25,7 +25,7 @@ class Entry:
 
 
 def entries(file: Path) -> tuple[str, list[Entry]]:
-    """The doc block that opens a file, and the predicates documented in it."""
+    """Doc block at the beginning of a file, and its documented predicates."""
     opening = ""
     heading = block = ""
     documented: list[Entry] = []
@@ -45,7 +45,7 @@ def entries(file: Path) -> tuple[str, list[Entry]]:
 
 
 def reference() -> str:
-    """The reference as Markdown."""
+    """Reference as Markdown."""
     return "\n".join(_lines())
 
 

@@ -1,4 +1,4 @@
-"""`symbouq rules new`: an ontology to start from, with its own tests."""
+"""A new ontology with tests: `symbouq rules new`."""
 
 from __future__ import annotations
 
@@ -54,14 +54,13 @@ claims:
 
 
 def start(folder: str) -> list[Path]:
-    """Writes a new ontology with a test into a folder, which may exist but holds no
-    `.lp` file.
+    """Write a new ontology with a test into a folder, which may exist without `.lp` files.
 
     Returns:
-        The files written.
+        The new files.
 
     Raises:
-        OntologyError: If the folder holds rules already, or cannot be written.
+        OntologyError: If the folder already has rules, or cannot be written.
     """
     place = Path(folder)
     if place.exists() and (not place.is_dir() or any(place.rglob("*.lp"))):

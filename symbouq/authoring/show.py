@@ -16,21 +16,21 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class RelationSheet:
-    """Everything that a profile says of one relation.
+    """All properties of a relation in a profile.
 
     Attributes:
         name: The relation.
         profile: The profile.
         family: Its family.
-        readings: Role to what it says on each axis; empty where closure decides it.
-        properties: Stated properties, `symmetric` and the like.
-        converse: What it is the other way round, where that has a name.
-        follows: What follows from it for the same pair, itself apart.
-        clashes: What cannot hold with it.
-        composes: Second relation of its family to what the two of them leave open.
-        phrases: The phrases that read as it.
-        wordings: The phrases that express it in generated text.
-        stated_in: Files that speak of it, with the lines.
+        readings: Role to its meaning on each axis; empty if the closure decides it.
+        properties: Stated properties, such as `symmetric`.
+        converse: Its converse, if that has a name.
+        follows: Other relations that follow for the same pair.
+        clashes: Relations that exclude it.
+        composes: Second relation of its family to the possible relations of their composition.
+        phrases: Phrases that are read as it.
+        wordings: Phrases for it in generated text.
+        stated_in: Files that mention it, with lines.
     """
 
     name: str
@@ -51,7 +51,7 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Collects everything that a profile says of a relation.
+    """Collect all properties of a relation in a profile.
 
     Raises:
         OntologyError: If the profile has no such relation.
@@ -91,7 +91,7 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
 
 
 def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
-    """Places by file, as `file:3,5,6`."""
+    """Positions by file, as `file:3,5,6`."""
     lines: dict[str, list[int]] = defaultdict(list)
     for place in sorted(places):
         lines[place.file].append(place.line)
@@ -99,7 +99,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """The row of a composition table, without cells that leave everything open."""
+    """Row of a composition table, without cells that exclude nothing."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -137,12 +137,12 @@ def _readings(
 
 @dataclass(frozen=True)
 class Table:
-    """A composition table: what two relations in a row leave open.
+    """Composition table: possible relations given two relations in sequence.
 
     Attributes:
-        family: The family of the relations.
+        family: Family of the relations.
         members: The relations, in order.
-        cells: (first, second) to the relations that stay possible.
+        cells: (first, second) to the possible relations.
     """
 
     family: str
@@ -151,11 +151,11 @@ class Table:
 
     @property
     def decides(self) -> bool:
-        """Whether any cell excludes anything."""
+        """Whether any cell excludes a relation."""
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """The table as text: a header, then one row for each first relation."""
+        """Table as text: a header, then one row for each first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -165,8 +165,8 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """The composition tables of a profile: of one family, or of all in which some pair of
-    relations decides something.
+    """Composition tables of a profile: that of one family, or all with a cell that excludes a
+    relation.
 
     Raises:
         OntologyError: If the profile has no such family.
@@ -187,6 +187,6 @@ def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
 
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as a Markdown table, the first its header."""
+    """Rows as a Markdown table; the first row is the header."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])

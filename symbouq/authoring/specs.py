@@ -1,4 +1,4 @@
-"""`symbouq rules test`: the expectations of `.test` files (`symbouq.ontology.specs`), checked."""
+"""Execution of `.test` files (`symbouq.ontology.specs`): `symbouq rules test`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
-"""Tests whose sentences are read together."""
+"""Number of tests whose sentences are read together."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """One expectation that did not come out: the line and what came out."""
+    """Failed expectation: its line and the actual result."""
 
     line: int
     message: str
@@ -33,16 +33,16 @@ class Miss:
 
 @dataclass
 class Outcome:
-    """The result of a test.
+    """Result of a test.
 
     Attributes:
         spec: The test.
         misses: Expectations that failed.
         todo: Known misses that still fail.
-        notes: What is odd and fails nothing: a known miss that comes out, a scene of which
-            nothing is read, a test that expects nothing.
-        seconds: How long it took.
-        messages: The audit's messages, one a claim.
+        notes: Remarks that are not failures: a known miss that now passes, a scene without
+            relations, a test without expectations.
+        seconds: Duration.
+        messages: The audit's messages, one per claim.
     """
 
     spec: Spec
@@ -54,15 +54,15 @@ class Outcome:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation that is not marked `todo` came out."""
+        """Whether every expectation that is not marked `todo` is met."""
         return not self.misses
 
 
 def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
-    """Runs tests one by one.
+    """Run tests one by one.
 
     Raises:
-        SpecError: If a test cannot be run as it is written.
+        SpecError: If a test is invalid.
     """
     for number, spec in enumerate(specs):
         if number % _TOGETHER == 0:
@@ -80,13 +80,13 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
 
 
 def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
-    """Reads the sentences of some tests in the same batches."""
-    with suppress(SymboUQError):  # it comes again where it belongs
+    """Read the sentences of several tests in the same batches."""
+    with suppress(SymboUQError):  # raised again where it belongs
         auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
-    """Runs the test of an outcome and fills it."""
+    """Run the test of an outcome and fill in the outcome."""
     spec = outcome.spec
     trace = spec.trace()
     if spec.reads:
@@ -113,8 +113,8 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
 
 
 def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None:
-    """Fills the outcome of a test that says what sentences read as: those of the parser-based
-    reader must be those that a language model's reply would give, which says the same.
+    """Fill in the outcome of a test of readings. The parser-based reader must read the same as the
+    equivalent reply of a language model.
     """
     with untimed():
         from symbouq.reading.model.examples import as_claims
@@ -136,7 +136,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Stance and relation in words, one form for a relation and its mirror image."""
+    """Stance and relation in words, in one form for a relation and its mirror image."""
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
@@ -146,14 +146,14 @@ def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tupl
 
 
 _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
-"""Expectations, each with a message where it does not come out."""
+"""Expectations, each with a message if it fails."""
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
-    """The audit of a test, its claims judged each on its own or one after the other."""
+    """Audit of a test, with its claims judged independently or in order."""
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
-    # Read together, as one text; a claim alone might be read otherwise.
+    # Read claims together, as one text; a single claim might be read differently.
     parsed = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
     records = [
         auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
@@ -172,7 +172,7 @@ def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
 
 
 def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
-    # A test in words without claims has the empty conclusion.
+    # A test in words without claims has an empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
         judged = claim["relations"] or claim["verdict"] != "unknown" or claim["reason"] == "open"
         verdict = claim["verdict"] if judged else "unread"

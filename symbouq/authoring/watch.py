@@ -13,15 +13,14 @@ from symbouq.ontology import compilation, source
 from symbouq.ontology.source import data_folder
 
 _SECONDS = 0.3
-"""Seconds between two looks at the files."""
+"""Seconds between two checks of the files."""
 
 
 def edits(folder: str | None) -> Iterator[None]:
-    """One item at once, and one whenever a rule, an ontology file or a test has changed,
-    without end.
+    """Yield an item at once and after every change of a rule, ontology or test file, without end.
 
     Args:
-        folder: The user's folder, if there is one; the built-in rules are looked at anyway.
+        folder: The user's folder, if any; the built-in rules are always watched.
     """
     roots = [data_folder("rules"), data_folder("ontology")]
     roots += [Path(folder)] if folder is not None else []
@@ -31,7 +30,7 @@ def edits(folder: str | None) -> Iterator[None]:
         if now != before:
             before = now
             source.forget()
-            # Made of `rules/` once a process, too.
+            # Also cached from `rules/`.
             for cached in (compilation.checks, compilation.compiling_rules, logic.rules_text):
                 cached.cache_clear()
             yield
@@ -39,7 +38,7 @@ def edits(folder: str | None) -> Iterator[None]:
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
-    """Files to time and size; a file that goes while they are listed is left out."""
+    """File to time and size, without files deleted in the meantime."""
     stamps = {}
     files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
     for file in files:

@@ -1,1 +1,1 @@
-"""Records in and out: formats, files, streams, processes and clusters."""
+"""Input and output of records: formats, files, streams, processes and clusters."""

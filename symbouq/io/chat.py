@@ -1,4 +1,4 @@
-"""Chats with a language model, wherever it runs: what is asked, and what it answers."""
+"""Chats with local or remote language models: requests and answers."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any, NamedTuple, Protocol
 from symbouq.errors import SymboUQError
 
 TEMPERATURE = 0.7
-"""Of samples; the first answer is the most probable one."""
+"""Temperature of samples; the first answer is the most probable one."""
 
 Message = Mapping[str, str]
-"""A message of a chat: its `role` and its `content`."""
+"""Message of a chat: its `role` and `content`."""
 
 
 class UnansweredError(SymboUQError):
-    """A chat has no answer that can be used; another one may have."""
+    """A chat has no usable answer; another chat may have one."""
 
 
 class Answer(NamedTuple):
-    """What a model answers.
+    """Answer of a model.
 
     Attributes:
-        text: What it wrote.
-        prompt_tokens: Length of what it read.
-        reply_tokens: Length of what it wrote.
-        cut: Whether it was cut at the most tokens.
+        text: Its text.
+        prompt_tokens: Number of tokens read.
+        reply_tokens: Number of tokens written.
+        cut: Whether it was cut off at the maximum number of tokens.
     """
 
     text: str
@@ -36,10 +36,10 @@ class Answer(NamedTuple):
 
 
 class Asker(Protocol):
-    """Asks a language model; safe from several threads.
+    """Client of a language model; thread-safe.
 
     Attributes:
-        model: What it is called in readings.
+        model: Name of the model in readings.
     """
 
     model: str
@@ -47,31 +47,29 @@ class Asker(Protocol):
     def ask(
         self, messages: Sequence[Message], schema: Mapping[str, Any], most: int, sample: int
     ) -> Answer:
-        """The model's answer.
+        """Answer of the model.
 
         Args:
             messages: The chat so far; the last message is the user's.
-            schema: JSON Schema of the answer, to which it is held where that can be done.
-            most: Most tokens of the answer.
-            sample: 0 for the most probable answer, else the number of a random one.
+            schema: JSON Schema of the answer, enforced if possible.
+            most: Maximum number of tokens of the answer.
+            sample: 0 for the most probable answer, otherwise the number of a random one.
 
         Raises:
-            SymboUQError: If nothing can be asked, of whatever kind.
-            UnansweredError: If this has no answer.
+            SymboUQError: If no chat can be answered.
+            UnansweredError: If this chat has no answer.
         """
 
 
 def after_thoughts(text: str) -> str:
-    """What a model writes once it has thought, for those that think in the open; nothing where it
-    has not come to an end.
-    """
+    """Text after the visible thoughts of a model; empty if they do not end."""
     _, end, after = text.rpartition("</think>")
     return "" if "<think>" in after or (not end and text.lstrip().startswith("<think>")) else after
 
 
 def json_objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """The JSON objects in what a model wrote, outside of each other, whatever stands around them;
-    each with its text.
+    """Top-level JSON objects in a model's text, with their source text; surrounding text is
+    ignored.
     """
     text = after_thoughts(text)
     decoder = json.JSONDecoder()

@@ -1,8 +1,8 @@
-"""Work spread over a cluster by Ray Data, as `symbouq.io.stream` spreads it over one machine: each
-worker is made ready once and works on the batches that it is sent.
+"""Work spread over a cluster by Ray Data, as by `symbouq.io.stream` over one machine: each worker
+is set up once and processes batches.
 
-`RAY_ADDRESS` names the cluster; without it, one is started on this machine and ended with
-the work. A worker that dies is started again, and what it was doing is done again.
+`RAY_ADDRESS` names the cluster; without it, one is started on this machine and stopped after the
+work. A worker that dies is restarted, and its work is repeated.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from symbouq.io.storage import located
 from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
 
 _BLOCK = 1 << 18
-"""Bytes of lines that go to a worker together: about a second of auditing."""
+"""Bytes of lines per batch: about a second of auditing."""
 
 _WORKERS_A_READER = 16
-"""Reading is that much faster than any job, Parquet too."""
+"""Ratio of workers to readers; reading is that much faster than any job, even for Parquet."""
 
 _RETRIES = 5
-"""Workers that may die over one piece of work. Nodes come and go, but a record that kills
-whoever reads it must end the run some time.
-"""
+"""Maximum number of workers that may die over one piece of work. Nodes come and go, but a record
+that kills its readers must end the run eventually."""
 
 _COLUMN = "value"
 
@@ -47,12 +46,12 @@ _Source = TypeVar("_Source")
 
 
 class _RemoteError(Exception):
-    """A traceback on a worker, as the cause of the same error here."""
+    """Traceback on a worker, as the cause of the local error."""
 
 
 @dataclass(frozen=True)
 class _Fault:
-    """An error of a worker, on its way here: Ray would keep its traceback alone."""
+    """Error of a worker in transit; otherwise Ray would keep only its traceback."""
 
     error: Exception
     traceback: str
@@ -60,12 +59,12 @@ class _Fault:
 
 @dataclass(frozen=True)
 class Crew:
-    """The workers of a cluster.
+    """Workers of a cluster.
 
     Attributes:
-        size: How many there are.
-        gpus: How many GPUs each of them has; 0 for a core alone.
-        on_cluster: How many GPUs the cluster has.
+        size: Number of workers.
+        gpus: GPUs per worker; 0 for a core only.
+        on_cluster: Number of GPUs in the cluster.
     """
 
     size: int
@@ -73,11 +72,11 @@ class Crew:
     on_cluster: int = 0
 
     def submit(self, function: Callable[[], _Result], gpus: float = 0) -> Future[_Result]:
-        """Has a function called by a worker that has one core, and GPUs.
+        """Call a function on a worker with one core and GPUs.
 
         Args:
-            function: It can be pickled, by cloudpickle.
-            gpus: How many.
+            function: Function that cloudpickle can serialize.
+            gpus: Number of GPUs.
         """
         import ray
 
@@ -88,11 +87,11 @@ class Crew:
     def each(
         self, make: Callable[[], Callable[[_Item], _Result]], items: Iterable[_Item]
     ) -> Iterator[_Result]:
-        """The results of some items, in their order and as soon as they are there.
+        """Results of items, in order and as soon as available.
 
         Args:
-            make: Called once by each worker; gives the function that it calls with an item.
-            items: They are sent one at a time, and can be pickled.
+            make: Called once by each worker; returns the function for items.
+            items: Picklable items, sent one at a time.
         """
         yield from self._results(_dataset(items), make)
 
@@ -102,12 +101,12 @@ class Crew:
         sources: Iterable[_Source],
         read: Callable[[_Source], Iterator[_Item]],
     ) -> Iterator[_Result]:
-        """The results of items that are read on the cluster, a few ahead of the workers.
+        """Results of items that are read on the cluster, a few ahead of the workers.
 
         Args:
             make: As in `each`.
-            sources: Files, or others that items are read from.
-            read: Gives the items of one source.
+            sources: Files or other sources of items.
+            read: Returns the items of one source.
         """
         from ray.data import TaskPoolStrategy
 
@@ -116,17 +115,17 @@ class Crew:
             batch_size=1,
             batch_format="pyarrow",
             compute=TaskPoolStrategy(size=1 + self.size // _WORKERS_A_READER),
-            num_cpus=0,  # each core has a worker already
+            num_cpus=0,  # each core already has a worker
             fn_kwargs={"read": read, "folder": str(Path.cwd())},
         )
         yield from self._results(items, make)
 
     def _results(self, dataset: Any, make: Callable[[], Callable[[Any], Any]]) -> Iterator[Any]:
-        """The results of the rows of a dataset."""
+        """Results of the rows of a dataset."""
         from ray.data import ActorPoolStrategy
 
         with warnings.catch_warnings():
-            # There is no other way yet to say it: "ray_remote_args is deprecated".
+            # There is no other way yet: "ray_remote_args is deprecated".
             warnings.simplefilter("ignore", DeprecationWarning)
             worked = dataset.map_batches(
                 _Actor,
@@ -138,7 +137,7 @@ class Crew:
                 max_task_retries=_RETRIES,
                 fn_constructor_args=(make, str(Path.cwd())),
             )
-        # Nothing is fetched ahead: what is finished must not wait for what comes after it.
+        # No prefetching: finished results must not wait for later ones.
         for table in worked.iter_batches(
             batch_size=None, batch_format="pyarrow", prefetch_batches=0
         ):
@@ -149,16 +148,16 @@ class Crew:
 
 
 def process(files: Iterable[str], job: Job, workers: int | None = None) -> Iterator[Outcome]:
-    """Does a job on every line of some files and gives the outcomes in order, as
-    `symbouq.io.stream.process` does.
+    """Process every line of files with a job and yield the outcomes in order, like
+    `symbouq.io.stream.process`.
 
     Args:
         files: Paths or URIs that every node of the cluster can open.
-        job: What to do.
-        workers: How many workers; all cores of the cluster by default.
+        job: The job.
+        workers: Number of workers; by default all cores of the cluster.
 
     Raises:
-        SymboUQError: If Ray is missing, or cannot do it.
+        SymboUQError: If Ray is missing or fails.
     """
     with crew(workers) as there:
         results = there.stream(partial(_batching, job), files, _batches)
@@ -168,43 +167,43 @@ def process(files: Iterable[str], job: Job, workers: int | None = None) -> Itera
 def shards(
     files: Iterable[str], job: Job, folder: str, workers: int | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Writes one shard for each file, by the workers themselves.
+    """Write one shard for each file, directly from the workers.
 
     Args:
         files: Paths or URIs that every node of the cluster can open.
-        job: What to do.
-        folder: Where to write, a path or URI that every node can write to.
-        workers: How many workers; all cores of the cluster by default.
+        job: The job.
+        folder: Output folder, a path or URI that every node can write to.
+        workers: Number of workers; by default all cores of the cluster.
 
     Yields:
         The note of each shard (`symbouq.io.shards.write_shard`), in the order of the files.
 
     Raises:
-        OSError: If the folder cannot be made.
-        SymboUQError: If Ray is missing, or cannot do it.
+        OSError: If the folder cannot be created.
+        SymboUQError: If Ray is missing or fails.
     """
     system, place = located(folder)
     system.create_dir(place)
     make = partial(_sharding, job, folder, stamp(job))
     with crew(workers) as there:
-        # A file that is named twice would be written by two workers at once.
+        # Two workers would write a file that is named twice.
         yield from there.each(make, dict.fromkeys(files))
 
 
 @contextmanager
 def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
-    """The cluster, while it is used.
+    """Connect to the cluster during a block.
 
     Args:
-        workers: How many workers; as many as it has cores, or GPUs for, by default.
-        gpus: GPUs of each worker; by default one where the cluster has any.
+        workers: Number of workers; by default as many as the cluster's cores or GPUs allow.
+        gpus: GPUs per worker; by default one if the cluster has any.
 
     Raises:
-        SymboUQError: If Ray is missing or fails, or no node has so many GPUs.
-        Exception: What a worker raises.
+        SymboUQError: If Ray is missing or fails, or no node has enough GPUs.
+        Exception: Any exception from a worker.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # what ends the work is raised
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # errors are raised instead
     with extra("ray"):
         import ray
         import ray.data
@@ -214,7 +213,7 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     ours = not ray.is_initialized()
-    with redirect_stdout(sys.stderr):  # Ray prints there; the output may be ours
+    with redirect_stdout(sys.stderr):  # Ray prints there, where the records may go
         try:
             if ours:
                 address = os.environ.get("RAY_ADDRESS", "local")
@@ -235,7 +234,7 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
 
 
 def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, float]]) -> Crew:
-    """The workers that the nodes of a cluster have room for."""
+    """Number of workers that the nodes of a cluster can hold."""
     there = [node.get("GPU", 0) for node in nodes]
     most = max(there, default=0)
     if gpus is None:
@@ -248,7 +247,7 @@ def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, 
 
 
 def _reason(error: BaseException) -> SymboUQError:
-    """The error at the bottom of another one, in a line; the rest of it is Ray's traceback."""
+    """Root cause of an error, in a line; the rest is Ray's traceback."""
     cause = getattr(error, "cause", None)
     while isinstance(cause, BaseException):
         error, cause = cause, cause.__cause__
@@ -259,7 +258,7 @@ def _reason(error: BaseException) -> SymboUQError:
 
 
 def _dataset(items: Iterable[Any]) -> Any:
-    """Items as a dataset of Ray, each a block of its own."""
+    """Items as a Ray dataset, one block each."""
     import ray.data
 
     rows = [{_COLUMN: pickle.dumps(item)} for item in items]
@@ -273,11 +272,11 @@ def _table(values: Iterable[bytes]) -> Any:
 
 
 class _Actor:
-    """One worker of the cluster.
+    """Worker of the cluster.
 
     Args:
-        make: Gives the function that is called with each row.
-        folder: The folder that relative paths start from.
+        make: Returns the function for rows.
+        folder: Base folder of relative paths.
     """
 
     def __init__(self, make: Callable[[], Callable[[Any], Any]], folder: str) -> None:
@@ -287,10 +286,10 @@ class _Actor:
             self._function = make()
         except Exception as error:
             self._fault = error
-        gc.freeze()  # what is set up stays: the collector need not look at it again
+        gc.freeze()  # permanent objects need no garbage collection
 
     def __call__(self, table: Any) -> Any:
-        """The results of some rows."""
+        """Results of some rows."""
         return _table(map(self._result, table[_COLUMN].to_pylist()))
 
     def _result(self, row: bytes) -> bytes:
@@ -303,7 +302,7 @@ class _Actor:
 
 
 def _portable(error: Exception) -> Exception:
-    """An error that can be pickled."""
+    """Picklable form of an error."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -312,7 +311,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
-    """The items of some sources, one a row."""
+    """Items of some sources, one per row."""
     _enter(folder)
     for source in table[_COLUMN].to_pylist():
         for item in read(pickle.loads(source)):
@@ -339,6 +338,6 @@ def _called_in(folder: str, function: Callable[[], Any]) -> Any:
 
 
 def _enter(folder: str) -> None:
-    """Makes relative paths mean what they mean to the user, where the node has that folder."""
+    """Enter the user's folder, if the node has it, so that relative paths work."""
     with suppress(OSError):
         os.chdir(folder)

@@ -1,4 +1,4 @@
-"""Servers that speak OpenAI's chat completions: vLLM, llama.cpp, hosted ones."""
+"""Servers with OpenAI's chat completions API: vLLM, llama.cpp, hosted ones."""
 
 from __future__ import annotations
 
@@ -30,39 +30,38 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
-"""Variables of the environment that may hold the server's key, in the order in which they are
-looked at. A key is taken from nowhere else."""
+"""Environment variables for the server's key, in order. The key comes from nowhere else."""
 
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/chat/completions"
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
-"""Statuses that may pass: asked again, later and later, or when the server says."""
+"""HTTP statuses of transient failures: retried with increasing delays, or when the server says."""
 _LONGEST_WAIT = 60
-"""Most seconds that are waited before a request is made again, whatever the server says."""
+"""Maximum delay before a retry in seconds, whatever the server says."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
-"""What servers say of a request that is too long: no setting of it is at fault."""
+"""Server messages about a request that is too long, for which no setting is at fault."""
 _OF_THE_USER = (401, 403, 429)
-"""Statuses of who asks, and how often."""
+"""HTTP statuses about the user and the request rate."""
 _OF_SCHEMA = ("schema", "grammar", "structured", "guided")
-"""What servers say where they cannot hold a text to a schema."""
+"""Server messages about unsupported schemas."""
 _LARGEST = 1 << 26
-"""Most bytes of a reply, as it comes and once it is decompressed: log-probabilities of a long one
-take some of them."""
+"""Maximum size of a reply in bytes, compressed and decompressed; log-probabilities of a long reply
+need much of it."""
 _PACKED = ("gzip", "x-gzip")
-"""Names of the encoding that is asked for, and read."""
+"""Names of the compression that is requested and supported."""
 
 
 class RefusedError(SymboUQError):
-    """A server answers no request: a wrong key, model or address."""
+    """A server rejects all requests: wrong key, model or address."""
 
 
 class UnreachableError(UnansweredError):
-    """A server does not answer for now, after all retries: whatever is asked next fails as well."""
+    """A server does not answer, after all retries; further requests would fail as well."""
 
 
 class _Retry(Retry):
-    """Waits no longer than is bearable, also where the server says when to come again."""
+    """Retry policy with bounded delays, even if the server asks for longer ones."""
 
     def get_retry_after(self, response: Any) -> float | None:
         wait = super().get_retry_after(response)
@@ -70,12 +69,12 @@ class _Retry(Retry):
 
 
 class _Bounded(io.RawIOBase):
-    """What comes from a server, up to a size, and up to a time: that of a socket begins anew with
-    each byte.
+    """Data from a server, bounded in size and total time. A socket's own timeout restarts with each
+    byte.
 
     Args:
         raw: The stream of the socket.
-        connection: The socket, whose time all of it may take.
+        connection: The socket, whose timeout applies to the whole reply.
     """
 
     def __init__(self, raw: io.RawIOBase, connection: socket.socket) -> None:
@@ -83,7 +82,7 @@ class _Bounded(io.RawIOBase):
         self._socket = connection
         timeout = connection.gettimeout()
         self._end = None if timeout is None else monotonic() + timeout
-        self._left = 2 * _LARGEST  # headers and what frames the content count as well
+        self._left = 2 * _LARGEST  # headers and framing of the content count as well
 
     def readable(self) -> bool:
         return True
@@ -109,7 +108,7 @@ _TOO_LARGE = f"the reply is larger than {_LARGEST >> 20} MiB"
 
 
 class _BoundedResponse(http.client.HTTPResponse):
-    """A response whose headers and content are read in bounds."""
+    """Response with bounded headers and content."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
         super().__init__(sock, *arguments, **more)
@@ -117,7 +116,7 @@ class _BoundedResponse(http.client.HTTPResponse):
 
 
 class _Adapter(HTTPAdapter):
-    """Connections that are read in bounds, to a server or a proxy."""
+    """Connections with bounded reads, to a server or a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
         super().init_poolmanager(*arguments, **more)
@@ -128,7 +127,7 @@ class _Adapter(HTTPAdapter):
 
 
 def _bound(manager: Any) -> Any:
-    """A manager whose pools, of whatever kind, have connections that are read in bounds."""
+    """Make the connections of a pool manager's pools bounded."""
     pools = manager.pool_classes_by_scheme.items()
     manager.pool_classes_by_scheme = {scheme: _bounded(pool) for scheme, pool in pools}
     return manager
@@ -144,12 +143,12 @@ def _bounded(pool: Any) -> Any:
 
 
 class _Received(NamedTuple):
-    """A response, read.
+    """Response that has been read.
 
     Attributes:
-        status: Its status.
-        content: What it brings.
-        told: The status, and what the server says, for messages; without the key.
+        status: Its HTTP status.
+        content: Its content.
+        told: Status and server message, for error messages; without the key.
     """
 
     status: int
@@ -158,14 +157,14 @@ class _Received(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """A server's reply.
+    """Reply of a server.
 
     Attributes:
-        text: What the model wrote.
-        finish: Why it ended there, as the server calls it.
-        prompt_tokens: Length of what it read; 0 where that is not told.
-        reply_tokens: Length of what it wrote; 0 where that is not told.
-        choice: All that the server says of the text, log-probabilities too.
+        text: The model's text.
+        finish: The server's finish reason.
+        prompt_tokens: Number of tokens read; 0 if unknown.
+        reply_tokens: Number of tokens written; 0 if unknown.
+        choice: The server's whole choice object, with log-probabilities.
     """
 
     text: str
@@ -176,30 +175,30 @@ class Reply(NamedTuple):
 
 
 def held_to(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a request for a text of a JSON Schema."""
+    """Settings of a request for text of a JSON Schema."""
     described = {"name": "reply", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
 def drawn(temperature: float, seed: int, most: int) -> dict[str, Any]:
-    """The settings of a request that say how a text is drawn and how long it may be."""
+    """Settings of a request for sampling and length."""
     return {"temperature": temperature, "seed": seed, "max_tokens": most}
 
 
 class Endpoint:
-    """A server with a model; safe from several threads.
+    """Client of a server with a model; thread-safe.
 
-    What a server refuses of a request's settings (a schema, a temperature, the name of the most
-    tokens) is left out from then on, and told once as a warning of this module's logger.
+    Settings that the server rejects (a schema, a temperature, the name of the token limit) are
+    omitted from then on, with one warning in this module's log.
 
     Args:
-        url: Its address, such as `http://localhost:8000/v1`.
-        model: The model's name there.
-        timeout: Seconds that a reply may take, whole.
-        retries: How often a request is made again where a fault may pass.
+        url: Address, such as `http://localhost:8000/v1`.
+        model: Name of the model on the server.
+        timeout: Time limit of a whole reply in seconds.
+        retries: Number of retries after transient failures.
 
     Raises:
-        SymboUQError: If the address is none of HTTP, or the key cannot be sent.
+        SymboUQError: If the address is not an HTTP one, or the key cannot be sent.
     """
 
     def __init__(self, url: str, model: str, timeout: float = 120, retries: int = 5) -> None:
@@ -229,17 +228,17 @@ class Endpoint:
         most: int,
         sample: int,
     ) -> Answer:
-        """The model's answer to a chat.
+        """Answer of the model to a chat.
 
         Args:
             messages: The chat so far.
             schema: JSON Schema of the answer.
-            most: Most tokens of the answer.
-            sample: 0 for the most probable answer, else the number of a random one.
+            most: Maximum number of tokens of the answer.
+            sample: 0 for the most probable answer, otherwise the number of a random one.
 
         Raises:
-            UnansweredError: If there is none, after all retries.
-            RefusedError: If the server answers no such request.
+            UnansweredError: If there is no answer, after all retries.
+            RefusedError: If the server rejects such requests.
         """
         temperature = TEMPERATURE if sample else 0.0
         reply = self.reply(messages, held_to(schema) | drawn(temperature, sample, most))
@@ -252,12 +251,11 @@ class Endpoint:
         )
 
     def reply(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> Reply:
-        """The server's reply to a chat.
+        """Reply of the server to a chat.
 
         Args:
             messages: The chat so far.
-            settings: Fields of the request beside model and messages; those that the server
-                refuses are left out.
+            settings: Additional fields of the request; those that the server rejects are omitted.
 
         Raises:
             UnansweredError: As `ask`.
@@ -273,8 +271,8 @@ class Endpoint:
                 return _reply(received)
 
     def _learns(self, status: int, fault: str, settings: Mapping[str, Any]) -> bool:
-        """Whether a refusal names one of the settings, without which it may be tried again; of a
-        schema, servers say so by any status.
+        """Whether a rejection names one of the settings, so that a retry without it may succeed.
+        Rejections of a schema have various statuses.
         """
         if any(text in fault.lower() for text in _TOO_LONG) or status in _OF_THE_USER:
             return False
@@ -286,7 +284,7 @@ class Endpoint:
             if name not in self._refused:
                 self._refused.add(name)
                 if name == "max_tokens":
-                    return True  # it has another name there
+                    return True  # the server uses its other name
                 _LOG.warning("%s takes no %s: requests are made without it", self.url, name)
         return True
 
@@ -296,11 +294,11 @@ class Endpoint:
         return request
 
     def _posted(self, body: Mapping[str, Any]) -> _Received:
-        """The server's response.
+        """Response of the server.
 
         Raises:
-            UnreachableError: If there is none in time.
-            UnansweredError: If it is too large.
+            UnreachableError: If there is no response in time.
+            UnansweredError: If the response is too large.
         """
         try:
             with self._session.post(
@@ -321,7 +319,7 @@ class Endpoint:
         return _Received(response.status_code, content, self._without_key(told))
 
     def _without_key(self, text: str) -> str:
-        """A text for people, without the key, which some servers send back."""
+        """A text without the key, which some servers echo, for messages."""
         if not self._key:
             return text
         spelled = json.dumps(self._key)[1:-1]
@@ -332,7 +330,7 @@ class Endpoint:
 
     @property
     def _session(self) -> requests.Session:
-        """The thread's own connections."""
+        """Session of the current thread."""
         if not hasattr(self._local, "session"):
             session = requests.Session()
             retry = _Retry(
@@ -340,7 +338,7 @@ class Endpoint:
                 backoff_factor=0.5,
                 backoff_jitter=0.5,
                 backoff_max=_LONGEST_WAIT,
-                read=min(self._retries, 2),  # what timed out costs as much again
+                read=min(self._retries, 2),  # a timeout costs its whole time again
                 status_forcelist=_PASSING,
                 allowed_methods=None,
                 raise_on_status=False,
@@ -349,7 +347,7 @@ class Endpoint:
                 session.mount(scheme, _Adapter(max_retries=retry))
             session.headers["Accept-Encoding"] = _PACKED[0]
             session.trust_env = not _is_local(self.url)
-            session.auth = self._authorized  # whatever a .netrc has for the server
+            session.auth = self._authorized  # ignore credentials in .netrc
             self._local.session = session
         session = self._local.session
         assert isinstance(session, requests.Session)
@@ -357,7 +355,7 @@ class Endpoint:
 
 
 def _named(fault: str, settings: Iterable[str]) -> str | None:
-    """The setting that a refusal names: in its `param`, as OpenAI's do, else somewhere."""
+    """Setting named by a rejection: in its `param`, as from OpenAI, otherwise anywhere."""
     names = [name for name in settings if name != "max_completion_tokens"]
     try:
         param = str(json.loads(fault)["error"]["param"])
@@ -374,7 +372,7 @@ def _key() -> str | None:
     """The server's key, from the environment.
 
     Raises:
-        SymboUQError: If it cannot stand in a header; it is not told.
+        SymboUQError: If it is not a valid header; the message does not show it.
     """
     for name in KEYS:
         key = os.environ.get(name, "").strip()
@@ -387,15 +385,15 @@ def _key() -> str | None:
 
 
 def _is_local(url: str) -> bool:
-    """Whether a server is this machine's own, which no proxy leads to."""
+    """Whether a server runs on this machine, which needs no proxy."""
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _content(response: requests.Response) -> bytes:
-    """What a response brings, decompressed.
+    """Decompressed content of a response.
 
     Raises:
-        OSError: If it is too large, or does not come.
+        OSError: If it is too large or incomplete.
     """
     packed = response.headers.get("Content-Encoding", "").strip().lower() in _PACKED
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
@@ -412,11 +410,11 @@ def _content(response: requests.Response) -> bytes:
 
 
 def _reply(received: _Received) -> Reply:
-    """What a response says.
+    """Reply in a response.
 
     Raises:
-        RefusedError: If the server answers none.
-        UnansweredError: If it has no answer to this.
+        RefusedError: If the server rejects all requests.
+        UnansweredError: If it has no answer to this one.
     """
     status, fault = received.status, received.told
     if status in (401, 403):
@@ -426,7 +424,7 @@ def _reply(received: _Received) -> Reply:
     if status != 200:
         raise (UnreachableError if status in _PASSING else UnansweredError)(fault)
     try:
-        # Half of a surrogate pair, such as of an emoji that was cut, can be written nowhere.
+        # A lone surrogate, as of an emoji cut in two, cannot be written to a file.
         given = json.loads(received.content)
         said = json.dumps(given, ensure_ascii=False).encode(errors="replace")
         content = json.loads(said)
@@ -454,7 +452,7 @@ def _reply(received: _Received) -> Reply:
 
 
 def _brief(error: Exception) -> str:
-    """The innermost reason of a fault of the connection."""
+    """Innermost reason of a connection error."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     reason = getattr(error, "reason", None)

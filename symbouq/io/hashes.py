@@ -1,4 +1,4 @@
-"""Hashes of files; of a large one, such as a model's weights, once for each state of the file."""
+"""Hashes of files. The hash of a large file, such as a model's weights, is cached."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from symbouq.ontology.store import cache_folder, recalled, remember
 
 _LARGE = 1 << 24
-"""Bytes from which on a hash is worth remembering."""
+"""Minimum size in bytes for caching a hash."""
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's content, as hexadecimal digits.
+    """SHA-256 of a file's content, in hexadecimal.
 
-    That of a large file is kept in the user's folder for caches, and holds as long as the file's
-    size and time are the same.
+    The hash of a large file is kept in the user's cache folder while the file's size and time stay
+    the same.
 
     Raises:
         OSError: If the file cannot be read.

@@ -1,9 +1,8 @@
-"""What a model wrote: the text and the reasoning of a message, in whatever shape a server, a log or
-a data set has it.
+"""Messages of models: text and reasoning, in the shapes of servers, logs and datasets.
 
-Chat completions, Anthropic's and Bedrock's blocks, Gemini's parts, OpenAI's responses, Ollama,
-OpenTelemetry's parts, LangChain's messages and vLLM's outputs all come down to texts, to texts that
-are marked as thinking, and to a word for why the model stopped.
+Supported are chat completions, Anthropic's and Bedrock's blocks, Gemini's parts, OpenAI's
+responses, Ollama, OpenTelemetry's parts, LangChain's messages and vLLM's outputs. All are reduced
+to texts, texts marked as thinking, and a stop reason.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ _REASONING = (
     "thoughts",
     "thinking_blocks",
 )
-"""Fields in which servers put the thinking that they take out of a message's content."""
+"""Message fields for thinking that servers separate from the content."""
 
 _THOUGHT = ("reasoning", "thinking", "thought", "reasoning_text", "summary_text")
-"""Types of parts that hold thinking."""
+"""Types of parts with thinking."""
 
 _TEXTS = (
     "text",
@@ -38,7 +37,7 @@ _TEXTS = (
     "output_text",
     "outputText",
 )
-"""Fields of a part, a message or an output that hold its text, the likeliest first."""
+"""Fields for the text of a part, a message or an output, most likely first."""
 
 _HOLDERS = (
     "message",
@@ -51,31 +50,31 @@ _HOLDERS = (
     "kwargs",
     "data",
 )
-"""Fields of an object that hold messages or parts, the likeliest first."""
+"""Fields for messages or parts of an object, most likely first."""
 
 _CHOICES = ("choices", "candidates", "generations", "completions", "outputs", "results")
-"""Fields of a completion that list its alternatives."""
+"""Fields for the alternatives of a completion."""
 
 _MESSAGE = {*_TEXTS, *_HOLDERS, *_CHOICES, "role", "type", "refusal"}
 """Fields of which a message has at least one."""
 
 _STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "reason")
 _STOPPED = ("completionReason", "incomplete_details", "finish_details", *_STOPS)
-"""Fields that say why a model stopped, those of a reason that is an object among them."""
+"""Fields for the stop reason, including those of a reason that is an object."""
 
 _CUT = {"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"}
 _MARKS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 _DEEPEST = 12
-"""Objects in one another in which a text is looked for."""
+"""Maximum nesting of objects in which a text is looked for."""
 
 
 class Written(NamedTuple):
-    """What a model wrote.
+    """Output of a model.
 
     Attributes:
-        text: What it says, the answer in it; empty where it says nothing.
-        reasoning: What it thinks, kept apart by whoever wrote the record.
-        truncated: Whether it stopped at the limit of its length.
+        text: Its text, with the answer; may be empty.
+        reasoning: Its thinking, if the record separates it.
+        truncated: Whether it stopped at its length limit.
     """
 
     text: str
@@ -84,18 +83,18 @@ class Written(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The text of a trace: the reasoning between marks, then what is said."""
+        """Text of a trace: the reasoning between marks, then the text."""
         thought = _MARKS.sub("", self.reasoning).strip("\n")
         thought = f"<think>\n{thought}\n</think>" if thought.strip() else ""
         return "\n".join(filter(None, (thought, self.text)))
 
 
 def written(value: Any) -> Written:
-    """The text and the reasoning of a message, of a list of parts, or of any object that holds one;
-    of several messages, the last that the model wrote. A refusal stands for a text that is missing.
+    """Text and reasoning of a message, of a list of parts, or of an object with one. Of several
+    messages, the model's last one counts. A refusal replaces a missing text.
 
     Raises:
-        RecordError: If there is nothing of the kind.
+        RecordError: If there is no message.
     """
     pieces = [*_pieces(value, 0)]
     foreign = isinstance(value, dict) and value.keys().isdisjoint(_MESSAGE)
@@ -109,7 +108,7 @@ def written(value: Any) -> Written:
 
 
 def alternatives(value: Any) -> list[Any]:
-    """The choices of a completion; a list with the value itself, where it lists none."""
+    """Choices of a completion; for other values, a list with the value itself."""
     if isinstance(value, dict) and "role" not in value:
         for name in _CHOICES:
             listed = value.get(name)
@@ -121,9 +120,7 @@ def alternatives(value: Any) -> list[Any]:
 
 
 def is_truncated(value: Any) -> bool:
-    """Whether a message, a choice or a completion says that the limit of its length was reached; or
-    a reason says so by itself.
-    """
+    """Whether a message, a choice, a completion or a bare reason indicates the length limit."""
     if isinstance(value, str):
         return value.strip().lower().rpartition(".")[2] in _CUT
     if isinstance(value, list):
@@ -139,15 +136,15 @@ def is_truncated(value: Any) -> bool:
 
 
 def unpacked(value: Any) -> Any:
-    """A value; where it is a text that holds messages, or an object with some, as JSON, these. What
-    a model wrote as JSON itself stays a text.
+    """Decode a text that is JSON with messages, or an object with some. JSON written by a model
+    stays text.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
         try:
             inner = decoded(value.encode(errors="replace"))
         except RecordError:
             return value
-        if isinstance(inner, str):  # a text that was encoded once more
+        if isinstance(inner, str):  # a text that was encoded twice
             return inner
         first = inner
         while isinstance(first, list) and first:
@@ -158,11 +155,11 @@ def unpacked(value: Any) -> Any:
 
 
 _WIRED = {"role", "from", "kwargs", "parts", "message", "messages", "contents", *_CHOICES}
-"""Fields of what servers and logs write, but no model."""
+"""Fields that only servers and logs write, not models."""
 
 
 def _pieces(value: Any, depth: int, thinks: bool = False) -> Iterator[tuple[str, bool]]:
-    """The texts in a value, each with whether it is thinking."""
+    """Texts in a value, each with whether it is thinking."""
     if depth > _DEEPEST or value is None:
         return
     if isinstance(value, str):
@@ -203,19 +200,19 @@ def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tupl
 
 
 def _thoughts(value: Any) -> Any:
-    """Thinking as servers nest it: Bedrock's `reasoningText`, texts without a type."""
+    """Thinking as nested by servers: Bedrock's `reasoningText`, texts without a type."""
     if isinstance(value, dict):
         return value.get("reasoningText", value.get("text", value.get("content")))
     return value
 
 
 def _is_output(listed: list[Any]) -> bool:
-    """Whether a list has the items of one of OpenAI's responses: reasoning, calls and a message."""
+    """Whether a list has the items of an OpenAI response: reasoning, calls and a message."""
     return any(isinstance(each, dict) and each.get("type") == "message" for each in listed)
 
 
 def role_of(message: dict[str, Any]) -> str:
-    """The role of a message, as chat APIs name it; empty where it has none."""
+    """Role of a message, in the names of chat APIs; empty if there is none."""
     kind = next((name for name in ROLES if message.get("type") == name), None)
     role = message.get("role", message.get("from", kind))
     named = message.get("id")
@@ -226,7 +223,7 @@ def role_of(message: dict[str, Any]) -> str:
 
 
 def is_choice(value: Any) -> bool:
-    """Whether a value is a choice of a completion, and no message or part of one."""
+    """Whether a value is a choice of a completion rather than a message or part."""
     if not isinstance(value, dict) or "role" in value:
         return False
     return "message" in value or ("type" not in value and not _CHOSEN.isdisjoint(value))
@@ -245,11 +242,11 @@ ROLES = {
     "model": "assistant",
     "system": "system",
 }
-"""Roles as others name them, to those of chat APIs."""
+"""Role in other formats to the role in chat APIs."""
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a message has the fields of one, and nothing in them."""
+    """Whether a message has the usual fields, all of them empty."""
     if isinstance(value, list):
         return all(map(_is_empty, value))
     if not isinstance(value, dict):

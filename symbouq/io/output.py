@@ -1,8 +1,8 @@
-"""Files as commands write them: whole, whatever ends the run.
+"""Output files that are complete or absent, however the run ends.
 
-A file is made beside its name, as `NAME.part`, and takes the name at the end, so that what the
-name stands for is there until the new one is. The part is locked: a second run that would
-write the same file is refused. Devices, pipes and descriptors are written to as they are.
+A file is written next to its name as `NAME.part` and renamed at the end; until then, an existing
+file stays. The part is locked, so a second run that would write the same file is refused. Devices,
+pipes and descriptors are written directly.
 """
 
 from __future__ import annotations
@@ -28,23 +28,24 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
 PART = ".part"
-"""The ending of an unfinished file's name."""
+"""Suffix of an unfinished file's name."""
 
 _PACKED = 1 << 20
-"""Bytes of records that are compressed together: a gzip file of whole records at any time."""
+"""Bytes of records that are compressed together, so that a gzip file always contains whole
+records."""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""The signals by which a run is ended from outside."""
+"""Signals that end a run from outside."""
 
 _DESCRIPTOR = re.compile(r"/dev/(stdout|stderr)|(?:/dev|/proc/self)/fd/(\d+)")
 _STANDARD = {"stdout": 1, "stderr": 2}
 
 
 def part_of(path: str | os.PathLike[str]) -> Path | None:
-    """The place of a file until it is whole; None where it is written to as it is.
+    """Path of an unfinished file; None if the output is written directly.
 
     Args:
-        path: The file's name; a symbolic link stands for the file that it leads to.
+        path: Name of the file; symbolic links are followed.
     """
     if _descriptor(path) is not None:
         return None
@@ -55,14 +56,14 @@ def part_of(path: str | os.PathLike[str]) -> Path | None:
 
 
 def lock(file: int, path: str | os.PathLike[str]) -> None:
-    """Locks an open file until it is closed, where its file system has locks.
+    """Lock an open file until it is closed, if its file system has locks.
 
     Args:
         file: The descriptor.
-        path: What messages call it.
+        path: Its name for messages.
 
     Raises:
-        SymboUQError: If another run has it.
+        SymboUQError: If another run has locked it.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -73,18 +74,18 @@ def lock(file: int, path: str | os.PathLike[str]) -> None:
 
 
 class Replacement:
-    """A file in the making that takes the place of another.
+    """File in progress that will replace another.
 
     Args:
-        path: The name.
+        path: Name of the file.
 
     Attributes:
-        part: Where it lies until then; None where the name's own device or pipe is written to.
-        size: Bytes that were written whole.
+        part: Path of the unfinished file; None for a device or pipe, which is written directly.
+        size: Number of bytes completely written.
 
     Raises:
         OSError: If it cannot be written.
-        SymboUQError: If another run is writing it, or what it is written to first is not ours.
+        SymboUQError: If another run is writing it, or the unfinished file is not ours.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -98,7 +99,7 @@ class Replacement:
             self._file = self._claimed(self.part)
 
     def write(self, content: bytes) -> None:
-        """Adds some bytes, all or, to a file, none of them.
+        """Append bytes. For a file, all or none are written.
 
         Raises:
             OSError: If they cannot be written.
@@ -115,14 +116,14 @@ class Replacement:
         self.size += len(content)
 
     def buffered(self) -> io.BufferedWriter:
-        """A stream that writes to it."""
+        """Buffered stream for writing."""
         return io.BufferedWriter(_Raw(self))
 
     def commit(self) -> None:
-        """Gives the file its name.
+        """Rename the file to its final name.
 
         Raises:
-            OSError: If it cannot be done; what was there stays.
+            OSError: If that fails; the existing file stays.
         """
         if self.part is not None:
             os.fsync(self._file)
@@ -130,18 +131,18 @@ class Replacement:
         self.leave()
 
     def convert(self, make: Callable[[IO[bytes], IO[bytes]], None]) -> None:
-        """Gives the name to another file, made of this one.
+        """Convert the file, and give its final name to the result.
 
         Args:
-            make: Reads the first stream and writes the second one.
+            make: Function that reads the first stream and writes the second one.
 
         Raises:
-            OSError: If it cannot be done; what was there stays, and the unfinished file too.
+            OSError: If that fails; the existing and the unfinished file stay.
         """
-        assert self.part is not None  # what is no file cannot be read again
+        assert self.part is not None  # a device or pipe cannot be read again
         made = self.part.with_name(f".{self.part.name}")
         try:
-            made.unlink(missing_ok=True)  # of a run that was killed; what leads elsewhere goes too
+            made.unlink(missing_ok=True)  # from a killed run; links are removed, too
             with self.part.open("rb") as given, os.fdopen(os.open(made, _NEW), "wb") as out:
                 make(given, out)
                 out.flush()
@@ -153,19 +154,19 @@ class Replacement:
         self.discard()
 
     def discard(self) -> None:
-        """Takes the unfinished file away; what was there stays."""
+        """Delete the unfinished file; the existing file stays."""
         if self.part is not None and self._file >= 0:
             self.part.unlink(missing_ok=True)
         self.leave()
 
     def leave(self) -> None:
-        """Closes it: an unfinished file stays where it is, and what was there too."""
+        """Close the file; the unfinished and the existing file stay."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
     def _claimed(self, part: Path) -> int:
-        """The unfinished file, empty and ours."""
+        """The unfinished file, empty and locked."""
         there = self._target.exists()
         if there and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
@@ -176,7 +177,7 @@ class Replacement:
                 raise OSError(error.errno, error.strerror, str(self.path)) from error
             try:
                 lock(file, self.path)
-                # Whoever had it before may have given it its name meanwhile.
+                # Another run may have renamed it in the meantime.
                 if part.exists() and os.path.samestat(os.fstat(file), part.stat()):
                     os.ftruncate(file, 0)
                     if there:
@@ -189,15 +190,15 @@ class Replacement:
 
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Opens a file that was not there."""
+"""Flags for creating a new file."""
 
 
 def _part_file(part: Path, path: Path) -> int:
-    """The unfinished file, which is made, or is there from a run that was killed or is at work.
+    """Create or open the unfinished file, which may exist from a killed or an active run.
 
     Raises:
         OSError: If it cannot be opened.
-        SymboUQError: If something else has its name, such as a link that would have another file
+        SymboUQError: If its name is taken, for example by a link to a file that would be
             overwritten.
     """
     try:
@@ -206,7 +207,7 @@ def _part_file(part: Path, path: Path) -> int:
         pass
     try:
         file = os.open(part, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except FileNotFoundError:  # another run gave it its name meanwhile
+    except FileNotFoundError:  # another run has renamed it in the meantime
         return _part_file(part, path)
     except OSError as error:
         if error.errno == errno.ELOOP:
@@ -226,7 +227,7 @@ def _in_the_way(part: Path, path: Path) -> SymboUQError:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A stream whose content takes the place of a file when the block ends, and not if by an error.
+    """Stream whose content replaces a file if the block ends without an error.
 
     Raises:
         OSError: If it cannot be written.
@@ -242,7 +243,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 class _Raw(io.RawIOBase):
-    """A replacement as a raw stream."""
+    """Raw stream over a replacement."""
 
     def __init__(self, made: Replacement) -> None:
         self._made = made
@@ -256,16 +257,15 @@ class _Raw(io.RawIOBase):
 
 
 class RecordFile:
-    """A file of records: JSON Lines, compressed where its name ends in `.gz`, a table where it
-    ends in `.parquet`.
+    """File of records: JSON Lines, compressed for names in `.gz`, a table for names in `.parquet`.
 
-    A context manager. The file takes its name when the block ends by itself, and, if there is a
-    record, when it ends by an interrupt: then it holds what was finished. After an error, a kill or
-    a crash, what was there stays, and what was finished is in `NAME.part`: whole records, for a
-    table as JSON Lines.
+    A context manager. The file gets its name when the block ends normally, or by an interrupt after
+    at least one record; it then contains the finished records. After an error, a kill or a crash,
+    an existing file stays, and `NAME.part` has the finished records: whole ones, as JSON Lines even
+    for a table.
 
     Args:
-        path: Its name.
+        path: Name of the file.
 
     Raises:
         OSError: On entering, if it cannot be written.
@@ -291,10 +291,10 @@ class RecordFile:
         return self
 
     def write(self, line: bytes) -> None:
-        """Writes one encoded record, with its line break.
+        """Write one encoded record with its line break.
 
         Raises:
-            SymboUQError: If it cannot be written; those before are kept.
+            SymboUQError: If it cannot be written; earlier records are kept.
         """
         with uninterrupted():
             self._waiting += line
@@ -315,7 +315,7 @@ class RecordFile:
             raise
 
     def _flush(self) -> None:
-        """Writes the records that wait, all or none of them."""
+        """Write the pending records, all or none."""
         content = bytes(self._waiting)
         self._waiting.clear()
         if not content:
@@ -337,14 +337,14 @@ class RecordFile:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Reports what the system cannot do under the file's name."""
+        """Report errors of the system under the file's name."""
         try:
             yield
         except OSError as error:
             raise SymboUQError(error.strerror or str(error), self._path) from error
 
     def _leave(self, error: BaseException) -> None:
-        """Ends without the file, and says where the records are."""
+        """Close without the final file, and report where the records are."""
         if not self._written or self._made.part is None:
             self._made.discard()
             return
@@ -353,18 +353,18 @@ class RecordFile:
 
 
 class RecordStream:
-    """Standard output as an output of records, each of which is there at once."""
+    """Standard output for records, each flushed at once."""
 
     def __init__(self) -> None:
         self._count = 0
-        # What works for it may turn `sys.stdout` elsewhere meanwhile, as a cluster does.
+        # Libraries may redirect `sys.stdout` meanwhile, as Ray does.
         self._stream = sys.stdout.buffer
 
     def __enter__(self) -> Self:
         return self
 
     def write(self, line: bytes) -> None:
-        """Writes one encoded record, with its line break.
+        """Write one encoded record with its line break.
 
         Raises:
             SymboUQError: If it cannot be written.
@@ -385,12 +385,12 @@ class RecordStream:
 
 
 def record_output(path: str) -> RecordFile | RecordStream:
-    """The output of records that a path names; `-` is standard output."""
+    """Output of records for a path; `-` is standard output."""
     return RecordStream() if path == "-" else RecordFile(path)
 
 
 def write_records(path: str, records: Iterable[Any]) -> None:
-    """Writes JSON values, one a line, to a file or, for `-`, to standard output.
+    """Write JSON values, one per line, to a file or, for `-`, to standard output.
 
     Raises:
         SymboUQError: If they cannot be written.
@@ -401,15 +401,15 @@ def write_records(path: str, records: Iterable[Any]) -> None:
 
 
 def stdout_fault(error: OSError) -> str:
-    """The reason that standard output cannot be written to, in words."""
+    """Why standard output cannot be written, in words."""
     if isinstance(error, BrokenPipeError):
         return "standard output was closed by its reader"
     return f"standard output cannot be written to: {error.strerror or error}"
 
 
 def abandon_stdout() -> None:
-    """Lets what waits in standard output go; it would be tried again when the process ends."""
-    with suppress(OSError):  # it is no file of the system, or closed
+    """Discard pending data of standard output, which the process would write again at its end."""
+    with suppress(OSError):  # not a file of the system, or closed
         number = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, number)
@@ -418,7 +418,7 @@ def abandon_stdout() -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Holds back the signals that end a run, so that no record is cut inside a write."""
+    """Hold back the signals that end a run, so that no record is cut during a write."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
@@ -431,7 +431,7 @@ def _counted(records: int) -> str:
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """The open file that a path such as `/dev/stdout` stands for."""
+    """Open file for a path such as `/dev/stdout`."""
     match = _DESCRIPTOR.fullmatch(os.fspath(path))
     if match is None:
         return None

@@ -1,5 +1,5 @@
-"""Work spread over processes of this machine: results in order, none lost with a process that dies,
-and no process left behind.
+"""Work spread over local processes: results stay in order, and neither a result nor a process is
+lost when a process dies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symbouq.errors import SymboUQError
 from symbouq.limits import end_with
 
 _AHEAD = 4
-"""Batches for each process that may be begun before the first of them is fetched."""
+"""Number of batches per process to start before the first result is fetched."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -28,23 +28,23 @@ _Result = TypeVar("_Result")
 
 @dataclass(eq=False)
 class _Task(Generic[_Item, _Result]):
-    """A batch, and its results once they are there."""
+    """Batch, with its results once available."""
 
     batch: Sequence[_Item]
     results: list[_Result] | None = None
 
 
 class Child:
-    """A process with a line to it.
+    """Process with a connection to it.
 
     Args:
-        method: How it starts: `fork` or `spawn`.
-        work: Called in it with its end of the line and the arguments.
+        method: Start method: `fork` or `spawn`.
+        work: Function called in the process with its end of the connection and the arguments.
         arguments: Further arguments of `work`.
-        daemon: Whether it ends with this process, and may have no processes itself.
+        daemon: Whether it ends with this process and may not start processes.
 
     Attributes:
-        line: The connection to it.
+        line: The connection.
         process: The process.
     """
 
@@ -58,10 +58,10 @@ class Child:
             target=work, args=(theirs, *arguments), daemon=daemon
         )
         self.process.start()
-        theirs.close()  # the process has it alone, so its end shows when it dies
+        theirs.close()  # only the process holds its end, so the connection closes when it dies
 
     def ended(self) -> str:
-        """How it ended, which is waited for."""
+        """Wait for the process to end, and describe how it ended."""
         self.process.join()
         self.line.close()
         code = self.process.exitcode
@@ -71,16 +71,15 @@ class Child:
 
 
 class Pool(Generic[_Item, _Result]):
-    """Processes that are each made ready once; a context manager, at whose end there are none left.
+    """Processes that are set up once each; a context manager that ends them.
 
-    A process that dies is started again. A batch over which it died is done again item by item, so
-    that only the item that kills it is lost.
+    A process that dies is restarted. Its batch is repeated item by item, so that only the fatal
+    item is lost.
 
     Args:
-        processes: How many.
-        make: Called once by each process; gives the function that is called with each batch. It
-            can be pickled.
-        lost: Gives the result of an item over which a process died, and how it died.
+        processes: Number of processes.
+        make: Picklable function, called once by each process; returns the function for batches.
+        lost: Function from an item over which a process died, and how it died, to a result.
     """
 
     def __init__(
@@ -110,14 +109,14 @@ class Pool(Generic[_Item, _Result]):
             child.ended()
 
     def map(self, batches: Iterator[Sequence[_Item]]) -> Iterator[list[_Result]]:
-        """The results of some batches, in order.
+        """Results of batches, in order.
 
         Args:
-            batches: They are fetched a few ahead. Before one that is empty, nothing is held back:
-                what was fetched is given before another batch is asked for.
+            batches: Batches, fetched a few ahead. Before an empty one, all pending results are
+                yielded before another batch is fetched.
 
         Raises:
-            Exception: What `make` raised in a process.
+            Exception: Any exception from `make` in a process.
         """
         more, empty = True, False
         while more or self._pending:
@@ -136,7 +135,7 @@ class Pool(Generic[_Item, _Result]):
                 self._collect(None)
 
     def _collect(self, timeout: float | None) -> None:
-        """Hands out what waits and takes what is done, after some seconds at most."""
+        """Send pending batches and receive results, waiting some seconds at most."""
         self._hand_out()
         busy = {child.line: (child, task) for child, task in self._children.items() if task}
         for line in wait(list(busy), timeout) if busy else ():
@@ -160,15 +159,15 @@ class Pool(Generic[_Item, _Result]):
                 task = self._waiting.popleft()
                 try:
                     child.line.send(task.batch)
-                except OSError:  # it died before, which is no fault of the batch
+                except OSError:  # it died earlier; the batch is not at fault
                     self._ended(child)
                     child = self._started()
-                    with suppress(OSError):  # if this one is dead too, it shows as no answer
+                    with suppress(OSError):  # if this one is dead as well, it will not answer
                         child.line.send(task.batch)
                 self._children[child] = task
 
     def _died(self, child: Child, task: _Task[_Item, _Result]) -> None:
-        """Starts a process again and has its batch done in single items."""
+        """Restart a process and split its batch into single items."""
         how = self._ended(child)
         self._started()
         if len(task.batch) == 1:
@@ -191,15 +190,15 @@ class Pool(Generic[_Item, _Result]):
 
 
 def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:
-    """The work of a process: batch after batch, until the parent has no more, or is no more.
+    """Main loop of a process: batches, until the parent has no more or ends.
 
     Args:
-        line: The connection to the parent: batches come, lists of results go; an error goes if
-            the process cannot work on.
-        make: As `Pool`.
+        line: Connection to the parent, for incoming batches and outgoing lists of results, or an
+            error if the process must stop.
+        make: As in `Pool`.
         parent: The parent's process id.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the interrupt key is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles interrupts
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     end_with(parent)
@@ -209,7 +208,7 @@ def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: in
         line.recv()
         line.send(error)
         return
-    gc.freeze()  # what is set up stays: the collector need not look at it again
+    gc.freeze()  # permanent objects need no garbage collection
     while True:
         batch = line.recv()
         try:

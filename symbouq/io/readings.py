@@ -1,4 +1,4 @@
-"""Files of readings: every reply of a language model, kept as it comes."""
+"""Files of readings: every reply of a language model, stored at once."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from symbouq.io.output import lock
 from symbouq.records import StoredReading, parse_record
 
 Key = tuple[str, int]
-"""Hash of the text that was read, and number of the sample."""
+"""Hash of the text, and number of the sample."""
 
 
 class ReadingsFile:
-    """Readings on disk, one JSON object a line; a context manager.
+    """Readings on disk, one JSON object per line; a context manager.
 
-    What a killed run left of a last line is passed over, and cut off before something is added. Of
-    several lines of one reading the last one counts, so a reading may be corrected by
-    editing its line or by adding another.
+    An incomplete last line, from a killed run, is ignored, and removed before a line is added. If a
+    reading has several lines, the last one counts, so you can correct a reading by editing its line
+    or by adding one.
 
     Args:
-        path: The file; it is made where there is none and something is added.
-        grows: Whether readings may be added; then no other run may write to it meanwhile.
+        path: The file; created if needed when a reading is added.
+        grows: Whether readings may be added; the file is then locked.
 
     Raises:
-        SymboUQError: On entering, if it cannot be used, or another run has it.
+        SymboUQError: On entering, if the file cannot be used, or another run has locked it.
     """
 
     def __init__(self, path: str | os.PathLike[str], grows: bool = True) -> None:
@@ -62,26 +62,26 @@ class ReadingsFile:
 
     @property
     def models(self) -> list[str]:
-        """The models that have readings here."""
+        """Models with readings in the file."""
         every = (reading.model for readings in self._of.values() for reading in readings)
         return list(dict.fromkeys(every))
 
     @property
     def latest(self) -> list[StoredReading]:
-        """The readings that count, of each text, sample, model, prompt and ontology the last."""
+        """Current readings: the last one for each text, sample, model, prompt and ontology."""
         every = (reading for readings in self._of.values() for reading in readings)
         return list({(r.text, r.sample, r.model, r.prompt, r.ontology): r for r in every}.values())
 
     def find(
         self, text: str, sample: int, model: str, prompt: str | None, ontology: str | None
     ) -> StoredReading | None:
-        """The reading of a text, if it is here.
+        """Reading of a text, or None.
 
         Args:
             text: Hash of the text.
             sample: Number of the reply.
             model: The model.
-            prompt: Version of the prompt, or how it begins; None for the latest of any.
+            prompt: Version of the prompt, or its beginning; None for the latest of any.
             ontology: Hash of the ontology; None for the latest of any.
         """
         for reading in reversed(self._of.get((text, sample), ())):
@@ -94,10 +94,10 @@ class ReadingsFile:
         return None
 
     def add(self, reading: StoredReading) -> None:
-        """Writes a reading; safe from several threads.
+        """Write a reading; thread-safe.
 
         Raises:
-            SymboUQError: If it cannot be written; those before are kept.
+            SymboUQError: If it cannot be written; earlier readings are kept.
         """
         line = to_json(reading) + b"\n"
         with self._lock:
@@ -131,7 +131,7 @@ class ReadingsFile:
                 if line.endswith(b"\n") or number < len(lines) or line.rstrip().endswith(b"}"):
                     raise
                 if self._grows:
-                    os.ftruncate(self._file, size)  # what a killed run left
+                    os.ftruncate(self._file, size)  # left by a killed run
                 return
             size += len(line)
         if lines and not lines[-1].endswith(b"\n") and self._grows:

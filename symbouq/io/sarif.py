@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the format in which code hosts take what a tool found, at files and lines."""
+"""SARIF 2.1.0: findings at files and lines, in the format of code hosts."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from symbouq.version import __version__
 
 @dataclass(frozen=True)
 class Result:
-    """What was found at a place.
+    """Finding at a position.
 
     Attributes:
-        rule: The rule that says so; empty where something went wrong with the tool's input.
+        rule: The violated rule; empty for errors in the tool's input.
         level: `error`, `warning` or `note`.
-        message: What it is.
+        message: The finding in words.
         file: Its file.
-        line: Its line, from 1; 0 where it has none.
-        key: What stays the same where the line does not; empty for nothing.
+        line: Its line, from 1; 0 if there is none.
+        key: Text that identifies the finding when its line changes; may be empty.
     """
 
     rule: str
@@ -33,11 +33,11 @@ class Result:
 
 
 class Rule(NamedTuple):
-    """What code hosts show of a rule.
+    """Description of a rule on code hosts.
 
     Attributes:
         title: Its name in a few words.
-        description: What it finds, in a sentence.
+        description: Its findings, in a sentence.
         help: What to do about a result.
     """
 
@@ -49,13 +49,13 @@ class Rule(NamedTuple):
 def sarif_log(
     tool: str, rules: Mapping[str, Rule], results: Sequence[Result], faults: Sequence[Result] = ()
 ) -> dict[str, Any]:
-    """A log of one run.
+    """Log of one run.
 
     Args:
-        tool: The name of the tool.
-        rules: The rules by their ids; those of the results at least.
-        results: What was found.
-        faults: What of the input could not be read.
+        tool: Name of the tool.
+        rules: Rules by id, including those of all results.
+        results: The findings.
+        faults: Unreadable parts of the input.
     """
     numbers = {rule: number for number, rule in enumerate(rules)}
     driver = {
@@ -93,7 +93,7 @@ def sarif_log(
 
 
 def shown_path(file: str) -> PurePath:
-    """The path of a file as code hosts show it: from the working folder, where it is in there."""
+    """Path of a file as code hosts show it: relative to the working folder, if inside."""
     path = PurePath(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         return path.relative_to(Path.cwd())

@@ -14,7 +14,7 @@ from symbouq.errors import SymboUQError
 
 
 class SettingsError(SymboUQError):
-    """Settings cannot be used."""
+    """Settings are invalid."""
 
 
 _Kind = TypeVar("_Kind", bound=BaseModel)
@@ -22,40 +22,41 @@ _Price = Annotated[float, Field(ge=0)]
 
 
 class ReaderSettings(BaseModel):
-    """How a language model reads (`symbouq audit --reader-settings`)."""
+    """Settings of the model reader (`symbouq audit --reader-settings`)."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     engine: Literal["transformers", "vllm"] = "transformers"
-    """What runs a local model."""
+    """Engine that runs a local model."""
     readings: Annotated[str, Field(min_length=1)] = "readings.jsonl"
-    """File that keeps the model's replies; what is there is not asked for again."""
+    """File for the model's replies; replies in the file are reused."""
     samples: Annotated[int, Field(ge=1)] = 2
-    """How often the model is asked the same; what it does not repeat is uncertain."""
+    """Number of times to ask the model; readings that differ between replies are uncertain."""
     reuse: bool = False
-    """Whether readings by earlier instructions serve, where the schema is the same."""
+    """Whether to accept readings by earlier instructions with the same schema."""
     alone: bool = False
-    """Whether the model sees each sentence alone: no other can change how it is read, and pronouns
-    refer to nothing. For small models, and texts that are not trusted."""
+    """Whether the model sees each sentence separately. Other sentences cannot affect its reading,
+    and pronouns have no antecedent. For small models and untrusted texts."""
     reply_tokens: Annotated[int, Field(ge=1)] = 8192
-    """Most tokens of one reply."""
+    """Maximum number of tokens per reply."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of the run, read and written; then no more is asked. No bound where absent."""
+    """Maximum number of tokens of the run, read and written. No limit by default."""
     concurrency: Annotated[int, Field(ge=1)] = 8
-    """Requests at a time."""
+    """Number of simultaneous requests."""
     reply_timeout: Annotated[float, Field(gt=0)] = 120
-    """Seconds that a reply of the endpoint may take."""
+    """Time limit for a reply of the endpoint in seconds."""
     retries: Annotated[int, Field(ge=0)] = 5
     """Retries after transient failures."""
     price: tuple[_Price, _Price] | None = None
-    """Price of a million tokens, read and written, to show what the run costs."""
+    """Price per million tokens, read and written, to display the cost of the run."""
 
 
 def read_settings(path: Path, kind: type[_Kind]) -> _Kind:
-    """The settings in a YAML file.
+    """Read the settings of a YAML file.
 
     Raises:
-        SettingsError: If the file cannot be read or a value is wrong; every fault is named.
+        SettingsError: If the file cannot be read or values are invalid; the message lists all
+            errors.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -79,7 +80,9 @@ def read_settings(path: Path, kind: type[_Kind]) -> _Kind:
 
 
 def _line(node: Any, place: Sequence[int | str]) -> int | None:
-    """The line of the innermost part of a document on the way to a place; None for all of it."""
+    """Line of the innermost existing part of a document on the way to a place; None for the whole
+    document.
+    """
     line = None
     for part in place:
         if isinstance(node, yaml.MappingNode):

@@ -1,9 +1,9 @@
-"""Output in shards: one compressed file for each input file, written once.
+"""Output in shards: one compressed file per input file, written once.
 
-Beside a shard `NAME.jsonl.gz` stands its note `NAME.json`, written after it: a shard counts
-only with a note. The note holds a key over everything that the shard depends on, so that a
-later run finds what need not be done again; how many records there are; each failed one with
-file, line and error; and what the job counted.
+Next to a shard `NAME.jsonl.gz` is its note `NAME.json`, written after it: a shard counts only with
+a note. The note has a key over everything that the shard depends on, so that later runs can skip
+finished shards. It also has the number of records, each failed one with file, line and error, and
+the job's counts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from symbouq.version import __version__
 
 
 def stamp(job: Job) -> str:
-    """SHA-256 over what decides a job's results beside its input: its name and arguments, the
-    files that they name, the rules and the version.
+    """SHA-256 over everything except the input that affects a job's results: its name, its
+    arguments and their files, the rules and the version.
     """
     files = [file for name in ("rules", "ontology") for file in lp_files(data_folder(name))]
     for argument in job.arguments:
@@ -43,27 +43,27 @@ def stamp(job: Job) -> str:
 
 
 def shard_name(file: str) -> str:
-    """The name of a file's shard: that of the file, and a mark of where it lies."""
+    """Name of a file's shard: the file's name with a mark for its folder."""
     name = Path(input_name(file).partition("?")[0]).name.removesuffix(".gz")
     mark = hashlib.sha256(os.fsencode(file)).hexdigest()[:8]
     return f"{Path(name).stem}-{mark}"
 
 
 def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) -> dict[str, Any]:
-    """Writes the shard of a file and its note, unless they are there.
+    """Write the shard and note of a file, unless they exist.
 
     Args:
-        file: Input; a `TraceFile` says how it is read.
-        folder: Where to write, a path or a URI.
-        job: What is done to each record.
-        worker: The same, made ready.
-        stamped: Its `stamp`.
+        file: Input; a `TraceFile` has reading options.
+        folder: Output folder, a path or a URI.
+        job: The job for each record.
+        worker: The job, set up.
+        stamped: The job's `stamp`.
 
     Returns:
-        The note, and with it `kept`, whether it was there.
+        The note, with `kept`: whether it existed.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If they cannot be written.
     """
     system, place = located(folder)
     place = f"{place.rstrip('/')}/{shard_name(file)}"
@@ -71,7 +71,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
     if note is not None and note["key"] == _key(file, stamped):
         return {**note, "kept": True}
     if note is not None:
-        system.delete_file(f"{place}.json")  # it must not vouch for what is written now
+        system.delete_file(f"{place}.json")  # it must not vouch for the new content
     key = hashlib.sha256(stamped.encode())
     note = {"file": input_name(file), "records": 0, "failed": [], "faults": []}
     with (
@@ -89,7 +89,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
 
 
 def _note(system: Any, place: str) -> dict[str, Any] | None:
-    """The note at a place, None where there is none or its writing was broken off."""
+    """Note at a path; None if it is missing or incomplete."""
     try:
         with system.open_input_stream(place) as stream:
             note: dict[str, Any] = from_json(stream.read())
@@ -106,7 +106,7 @@ def _key(file: str, stamped: str) -> str:
 
 
 def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
-    """The lines of a file; what a result depends on goes into the key."""
+    """Lines of a file, which also update the key."""
     for item in read_lines(file):
         place = item.number if isinstance(item, Line) else item.line
         content = item.content if isinstance(item, Line) else item.message.encode()
@@ -117,7 +117,7 @@ def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
 def _written(
     outcomes: Iterable[Outcome], write: Callable[[bytes], object], note: dict[str, Any]
 ) -> Iterator[Any]:
-    """The summaries of the outcomes, which are written or noted as they pass."""
+    """Summaries of the outcomes, which are written or noted on the way."""
     for outcome in outcomes:
         place = {"file": outcome.file, "line": outcome.number}
         if outcome.output is None:

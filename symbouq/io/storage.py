@@ -15,10 +15,10 @@ def is_uri(path: str) -> bool:
 
 
 def located(path: str) -> tuple[Any, str]:
-    """The `pyarrow.fs.FileSystem` of a path or URI, and the place in it.
+    """The `pyarrow.fs.FileSystem` of a path or URI, and the path in it.
 
     Raises:
-        SymboUQError: If there is no such file system, or pyarrow is missing.
+        SymboUQError: If the file system is unknown, or pyarrow is missing.
     """
     with extra("formats"):
         from pyarrow import fs
@@ -32,10 +32,10 @@ def located(path: str) -> tuple[Any, str]:
 
 
 def listed(uri: str) -> list[str]:
-    """The files that a URI names: itself, or what lies in a folder, in the order of their names.
+    """Files that a URI names: a file, or those in a folder, sorted by name.
 
     Raises:
-        SymboUQError: If there is nothing, or it cannot be looked at.
+        SymboUQError: If there is no file, or the folder cannot be read.
     """
     system, place = located(uri)
     from pyarrow import fs
@@ -49,7 +49,7 @@ def listed(uri: str) -> list[str]:
         raise SymboUQError(f"cannot be read: {_first_line(error)}", uri) from error
     start = place.rstrip("/") + "/"
     names = (info.path.removeprefix(start) for info in inside if info.type == fs.FileType.File)
-    # Other tools leave out what is theirs alone: `_SUCCESS`, `.part`.
+    # Skip internal files of other tools: `_SUCCESS`, `.part`.
     files = sorted(name for name in names if not re.search(r"(^|/)[_.]", name))
     if not files:
         raise SymboUQError("does not exist, or is an empty folder", uri)

@@ -1,8 +1,8 @@
-"""Trace files in, records out: reading, spreading over processes, writing in order.
+"""From trace files to records: reading, distributing over processes, writing in order.
 
-A record that cannot be read is reported and skipped, never the rest of its file. Work
-goes to the processes in small batches, only a few of them ahead of the writer, so memory
-does not grow with the input, and everything finished is written when a run is stopped.
+An unreadable record is reported and skipped without affecting the rest of its file. Batches are
+small and only a few are ahead of the writer, so memory does not grow with the input, and all
+finished results are written when a run is stopped.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, parse_record
 
 BATCH = 32
-"""Records in one unit of work."""
+"""Records per batch."""
 
 _BYTES = 1 << 20
-"""Bytes of lines after which a unit is full as well."""
+"""Bytes of lines after which a batch is also full."""
 
 
 class Line(NamedTuple):
-    """One record of an input file, encoded as a line of our own format."""
+    """Record of an input file, encoded as a line of the `symbouq` format."""
 
     file: str
     number: int
@@ -44,21 +44,21 @@ class Line(NamedTuple):
 
 
 Batch = list[Line | RecordError]
-"""One unit of work: lines, and what is wrong where one could not be read."""
+"""Batch of lines, with errors in place of unreadable ones."""
 
 
 class Outcome(NamedTuple):
-    """The result of the work on one line.
+    """Result of the work on one line.
 
     Attributes:
-        file: The line's file.
-        number: Its number there, from 1.
-        id: The record's id, empty if it could not be read.
-        output: The encoded result, or several with line breaks between them; None on failure.
+        file: File of the line.
+        number: Number of the line, from 1.
+        id: Id of the record; empty if unreadable.
+        output: The encoded result, or several separated by line breaks; None on failure.
         error: The message of a failure, None on success.
-        summary: The part of the result that the job keeps for a summary.
+        summary: Part of the result for the job's summary.
         traceback: The traceback of an internal error.
-        faults: Messages, one for each thing that the result lacks.
+        faults: Messages about missing parts of the result.
     """
 
     file: str
@@ -74,21 +74,20 @@ class Outcome(NamedTuple):
 def _failed(
     item: Line | RecordError, error: str, identity: str = "", trace: str | None = None
 ) -> Outcome:
-    """The outcome of a line that gives no result."""
+    """Outcome of a line without a result."""
     number = item.number if isinstance(item, Line) else item.line
     return Outcome(item.file or "", number or 0, identity, None, error, traceback=trace)
 
 
 class Lines:
-    """The records of a file that are not blank, an iterator; `-` is standard input.
+    """Iterator over the records of a file that are not blank; `-` is standard input.
 
-    The lines of our own format go on as they are; a record of another one
-    (`symbouq.io.adapters`), or of an array, becomes a line of ours, under its own number.
-    Compressed content is read transparently. A file that breaks off, or cannot be read, is
-    reported as one error after what could be read.
+    Lines of the `symbouq` format stay unchanged. Records of other formats (`symbouq.io.adapters`),
+    or of an array, become lines of this format and keep their number. Compressed content is read
+    transparently. If a file is cut off or unreadable, one error follows its readable records.
 
     Args:
-        path: A path, or a `TraceFile` that says how it is read.
+        path: A path, or a `TraceFile` with reading options.
     """
 
     def __init__(self, path: str) -> None:
@@ -102,7 +101,7 @@ class Lines:
         return next(self._items)
 
     def idle(self) -> bool:
-        """Whether the next record is still to come, on a pipe or a terminal."""
+        """Whether the next record has not arrived yet, on a pipe or a terminal."""
         return self._source is not None and self._source.idle()
 
     def _read(self, path: str) -> Iterator[Line | RecordError]:
@@ -123,19 +122,19 @@ class Lines:
         except SymboUQError as error:
             yield RecordError(error.message, name, number + 1)
         except Exception as error:
-            # A fault of ours must not cost the other files; it is reported like any other.
+            # An internal error must not affect other files; it is reported like any other.
             yield RecordError(internal(error), name, number + 1)
 
 
 def read_lines(path: str) -> Lines:
-    """The records of a file (`Lines`)."""
+    """Records of a file (`Lines`)."""
     return Lines(path)
 
 
 def _line(
     file: str, number: int, record: bytes | dict[str, Any] | RecordError
 ) -> Line | RecordError:
-    """A record, if of another format, as a line of ours."""
+    """Record as a line of the `symbouq` format."""
     if isinstance(record, RecordError):
         return RecordError(record.message, record.file or file, number)
     if isinstance(record, bytes):
@@ -148,18 +147,17 @@ def _line(
 
 
 def _alone(_records: Sequence[Any]) -> None:
-    """Makes nothing ready."""
+    """Setup without effect."""
 
 
 class Work(NamedTuple):
-    """The work on records.
+    """Functions of a job for records.
 
     Attributes:
-        each: Takes a record with its file and line; gives the result to write, or several, and the
-            part of it to keep for a summary.
-        ahead: Takes the records of a batch before the first of them is worked on, for what costs
-            less when it is done for all of them at once. What fails in it fails again with the
-            record that is to blame.
+        each: Function from a record with file and line to the result (or several) to write, and the
+            part to keep for a summary.
+        ahead: Function called with the records of a batch in advance, for work that is cheaper in
+            batches. Its errors are ignored; they occur again with the record at fault.
     """
 
     each: Callable[[Any, str, int], tuple[dict[str, Any] | list[dict[str, Any]], Any]]
@@ -167,21 +165,21 @@ class Work(NamedTuple):
 
 
 def no_total(summaries: Iterable[Any]) -> None:
-    """Keeps nothing of a shard's summaries."""
+    """Discard the summaries of a shard."""
     deque(summaries, maxlen=0)
 
 
 @dataclass(frozen=True)
 class Job:
-    """The work on each record of some files; it travels to the processes, so it is picklable.
+    """Work on each record of files; picklable, since processes receive it.
 
     Attributes:
-        setup: Makes a worker from the arguments; called once in each process.
-        arguments: Its arguments.
-        kind: The kind of record that the worker takes.
-        total: Sums the summaries of a shard's records up to a JSON value
+        setup: Function that makes a worker from the arguments, called once per process.
+        arguments: Arguments of `setup`.
+        kind: Type of the records.
+        total: Function that sums the summaries of a shard's records to a JSON value
             (`symbouq.io.shards`).
-        timeout: Seconds that one record may take; None for no limit.
+        timeout: Time limit per record in seconds; None for no limit.
     """
 
     setup: Callable[..., Work]
@@ -192,7 +190,7 @@ class Job:
 
 
 class Worker:
-    """A job made ready in one process: gives the outcomes of batches of lines, one by one."""
+    """Job set up in one process; yields the outcomes of batches of lines."""
 
     def __init__(self, job: Job) -> None:
         self._work = job.setup(*job.arguments)
@@ -200,15 +198,15 @@ class Worker:
         self._timeout = job.timeout
 
     def __call__(self, batch: Sequence[Line | RecordError]) -> Iterator[Outcome]:
-        """Does the job on some lines; what could not be read is an outcome as well."""
+        """Process lines; unreadable ones also get an outcome."""
         read = [self._read(item) for item in batch]
-        with suppress(Exception), time_limit(self._timeout):  # it comes again where it belongs
+        with suppress(Exception), time_limit(self._timeout):  # raised again where it belongs
             self._work.ahead([given[1] for given in read if not isinstance(given, Outcome)])
         for given in read:
             yield given if isinstance(given, Outcome) else self._done(*given)
 
     def _read(self, item: Line | RecordError) -> tuple[Line, Instance] | Outcome:
-        """A line with its record, or the outcome where there is none."""
+        """Line with its record, or the outcome if it is unreadable."""
         if isinstance(item, RecordError):
             return _failed(item, item.message)
         try:
@@ -230,10 +228,10 @@ class Worker:
 
 
 def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
-    """The outcome of a line whose work raised an error.
+    """Outcome of a line whose processing raised an error.
 
     Raises:
-        SymboUQError: If it is what every record needs that is missing.
+        SymboUQError: If the error affects every record, such as a missing package.
     """
     if isinstance(error, RecordError):
         return _failed(line, error.message, identity)
@@ -241,13 +239,13 @@ def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
         return _failed(line, f"not finished: {error}", identity)
     if isinstance(error, SymboUQError):
         raise error
-    # A fault of ours must not cost the other records; it is reported like any other.
+    # An internal error must not affect other records; it is reported like any other.
     trace = "".join(traceback.format_exception(error))
     return _failed(line, internal(error), identity, trace)
 
 
 def as_it_is(batch: Batch) -> Batch:
-    """The batch itself."""
+    """Return the batch unchanged."""
     return batch
 
 
@@ -257,31 +255,29 @@ def process(
     processes: int | None = None,
     prepare: Callable[[Batch], Batch] = as_it_is,
 ) -> Generator[Outcome, None, None]:
-    """Does a job on every line of some files and gives the outcomes in order.
+    """Process every line of files with a job and yield the outcomes in order.
 
     Args:
         files: Paths; `-` is standard input.
-        job: What to do.
-        processes: How many processes; all cores by default.
-        prepare: What is done to each batch of lines before the job, in this process.
+        job: The job.
+        processes: Number of processes; by default one per core.
+        prepare: Function applied to each batch of lines before the job, in this process.
     """
     yield from distinct(_in_order(files, job, processes or os.cpu_count() or 1, prepare))
 
 
 def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """Outcomes in the order of the lines, where an id that a file has twice fails the
-    second time.
-    """
+    """Outcomes in the order of the lines; the second of two equal ids in a file fails."""
     seen: set[int] = set()
     current, last = "", 0
     for outcome in outcomes:
         if outcome.file != current:
             seen.clear()
             current, last = outcome.file, 0
-        if outcome.error is not None:  # it may be of a part of a row, which is still to come
+        if outcome.error is not None:  # may belong to part of a row that is still incomplete
             yield outcome
             continue
-        if outcome.number <= last:  # the same file comes again
+        if outcome.number <= last:  # the same file starts again
             seen.clear()
         last = outcome.number
         key = hash(outcome.id)
@@ -296,26 +292,26 @@ def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
 def _in_order(
     files: Iterable[str], job: Job, processes: int, prepare: Callable[[Batch], Batch]
 ) -> Iterator[Outcome]:
-    """Outcomes in the order of the lines, ids not yet compared."""
+    """Outcomes in the order of the lines, before comparing ids."""
     rest = map(prepare, batches(files))
     first = list(islice(rest, 2))
     every = chain(first, rest)
     if processes == 1 or len(first) < 2:
         yield from chain.from_iterable(map(Worker(job), every))
         return
-    job.setup(*job.arguments)  # what is loaded here, every process has that is forked
+    job.setup(*job.arguments)  # forked processes share everything loaded here
     with Pool(processes, partial(Worker, job), _lost) as pool:
         yield from chain.from_iterable(pool.map(every))
 
 
 def _lost(item: Line | RecordError, how: str) -> Outcome:
-    """The outcome of a line over which a process died."""
+    """Outcome of a line over which a process died."""
     return _failed(item, f"the process that worked on it died ({how}; is there enough memory?)")
 
 
 def batches(files: Iterable[str]) -> Iterator[Batch]:
-    """The lines of some files in order, up to `BATCH` of them at a time; what is still to come on a
-    pipe is not waited for. An empty batch says that the next line is.
+    """Lines of files in order, in batches of up to `BATCH`, without waiting for records on a pipe.
+    An empty batch means that the next line has not arrived yet.
     """
     batch: Batch = []
     size = 0

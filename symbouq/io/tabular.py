@@ -1,8 +1,8 @@
-"""Records as a Parquet file: columns for other tools, and input for what reads records.
+"""Records as a Parquet file: columns for other tools, also readable as records.
 
-Fields become columns, objects structs, lists lists. What a record has not is null, and the other
-way round: a null field is absent when the file is read. A field that no one type fits, such as a
-scene that is a list here and a text there, becomes JSON text; the metadata of its column say so.
+Fields become columns, objects structs, and lists lists. Missing fields become null, and null
+fields are absent when the file is read. A field that no single type fits, such as a scene that is
+sometimes a list and sometimes a text, becomes JSON text, and its column's metadata say so.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from symbouq.errors import extra
 _ROWS = 1024
 """Records in a row group."""
 _MIXED = {b"symbouq": b"json"}
-"""Marks a column of JSON text."""
+"""Marker of a column of JSON text."""
 _RECORDS = {b"symbouq": b"records"}
-"""Marks a file of records."""
+"""Marker of a file of records."""
 _DEEPEST = 32
-"""Levels of lists and objects in a column."""
+"""Maximum nesting of lists and objects in a column."""
 _EXACT = 1 << 53
-"""Integers up to it are doubles."""
+"""Integers up to this are exact as doubles."""
 
 
 def need_pyarrow() -> None:
-    """Makes sure that tables can be written.
+    """Check that tables can be written.
 
     Raises:
         SymboUQError: If pyarrow is missing.
@@ -38,16 +38,16 @@ def need_pyarrow() -> None:
 
 
 def write_table(lines: IO[bytes], out: IO[bytes]) -> None:
-    """Makes a Parquet file of JSON lines.
+    """Convert JSON lines to a Parquet file.
 
-    The columns are known when the last record is, so the lines are read twice.
+    The columns depend on all records, so the lines are read twice.
 
     Args:
-        lines: A file of records, one a line.
-        out: Takes the table.
+        lines: A file of records, one per line.
+        out: Output for the table.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the table cannot be written.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -62,17 +62,17 @@ def write_table(lines: IO[bytes], out: IO[bytes]) -> None:
 
 
 def holds_records(schema: Any) -> bool:
-    """Whether a file with a `pyarrow.Schema` was written by `write_table`."""
+    """Whether `write_table` wrote the file with a `pyarrow.Schema`."""
     return _RECORDS.items() <= (schema.metadata or {}).items()
 
 
 def json_columns(schema: Any) -> set[str]:
-    """The columns of a `pyarrow.Schema` that hold JSON text for values of several kinds."""
+    """Columns of a `pyarrow.Schema` with JSON text for values of several types."""
     return {field.name for field in schema if _MIXED.items() <= (field.metadata or {}).items()}
 
 
 def _schema(lines: IO[bytes]) -> Any:
-    """The columns that records need."""
+    """Columns needed for the records."""
     import pyarrow as pa
 
     types: dict[str, Any] = {}
@@ -97,8 +97,8 @@ def _schema(lines: IO[bytes]) -> Any:
 
 
 def _is_unfit(value: Any, levels: int) -> bool:
-    """Whether a value has an integer that a column might round, where others have fractions, or
-    more levels than readers take.
+    """Whether a value has an integer that a column of fractions might round, or is nested too
+    deeply.
     """
     if isinstance(value, dict | list):
         parts = value.values() if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""JSON values of a record: decoded, required to be of a kind, described in messages."""
+"""JSON values of a record: decoding, type checks, and descriptions for messages."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pydantic_core import from_json
 from symbouq.errors import RecordError
 
 _SHOWN = 8
-"""Fields named when a record is described."""
+"""Maximum number of fields in the description of a record."""
 
 Kind = TypeVar("Kind")
 
 
 def decoded(encoded: bytes | RecordError) -> Any:
-    """A JSON value; NaN and the infinities, which other tools write, are let through.
+    """Decode a JSON value; NaN and infinities, which some tools write, are accepted.
 
     Raises:
-        RecordError: If it is not JSON; what is an error already.
+        RecordError: If it is not JSON, or is itself an error.
     """
     if isinstance(encoded, RecordError):
         raise encoded
@@ -30,10 +30,11 @@ def decoded(encoded: bytes | RecordError) -> Any:
 
 
 def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
-    """A value that has to be of a kind.
+    """Check the type of a value.
 
     Raises:
-        RecordError: If it is not; says what was expected and what was found where.
+        RecordError: If the type is wrong; the message gives the position, and the expected and
+            actual type.
     """
     if isinstance(value, kind):
         return value
@@ -41,7 +42,7 @@ def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
 
 
 def described(value: Any) -> str:
-    """The kind of a value, in a few words."""
+    """Type of a value, in a few words."""
     if isinstance(value, dict):
         names = ", ".join(map(str, islice(value, _SHOWN)))
         more = ", ..." if len(value) > _SHOWN else ""
@@ -59,7 +60,7 @@ _POSED = ("scene", "question", "answer_space", "dataset", "profile")
 
 
 def posed(question: Any) -> dict[str, Any]:
-    """The fields of a question that a host keeps beside its prompt, where it has a scene."""
+    """Fields of a question that a host stores beside its prompt, if they include a scene."""
     if not isinstance(question, dict) or not question.get("scene"):
         return {}
     return {name: question[name] for name in _POSED if question.get(name) is not None}

@@ -1,1 +1,1 @@
-"""The relations of a trace as logic programs."""
+"""Logic programs for the relations of a trace."""

@@ -1,12 +1,12 @@
-"""The layout of one trace by shortest paths (Eqs. status and repair).
+"""Layout of one trace by shortest paths (Eqs. status and repair).
 
-Where the layout alone decides, a trace is a set of integer difference constraints, and a program
-for each trace grounds the same few rules over again. Here the rules are grounded once for each
-reading, between two placeholders; what they derive, the arcs of `rules/layout.lp`, is laid between
-the things of a trace in their stead. Arcs are feasible together unless some of them are a cycle of
-negative length, and whatever a context decides rests on such cycles. They are found one arc at a
-time from values that satisfy all arcs before it (Cotton and Maler, "Fast and flexible difference
-constraint propagation for DPLL(T)", SAT 2006, which is how clingo-dl finds them).
+If only the layout matters, a trace is a set of integer difference constraints, and a program for
+each trace would ground the same few rules again. Here, the rules are grounded once per reading,
+between two placeholders. The derived arcs of `rules/layout.lp` are then instantiated for the
+things of a trace. Arcs are feasible unless they contain a cycle of negative length, so all
+decisions depend on such cycles. They are found one arc at a time, from values that satisfy all
+earlier arcs (Cotton and Maler, "Fast and flexible difference constraint propagation for DPLL(T)",
+SAT 2006; clingo-dl uses the same method).
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from symbouq.logic.programs import (
 from symbouq.ontology.tables import Ontology
 
 Arc: TypeAlias = tuple[int, int, int]
-"""(x, y, h): coordinate x lies at most h beyond coordinate y, numbered as in `rules/layout.lp`."""
+"""(x, y, h): coordinate x is at most coordinate y + h, numbered as in `rules/layout.lp`."""
 
 
 def solver_for(
     ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
 ) -> Solver:
-    """What decides contexts and groups over some atoms: shortest paths where the layout alone
-    does and nothing is denied, which leaves open what fails; else a program.
+    """Solver for contexts and groups over some atoms: shortest paths if only the layout matters and
+    no atom is a denial, which would be a disjunction; otherwise a program.
 
     Args:
         ontology: The tables of the profile.
-        atoms: Every atom that a context may hold.
-        groups: Every group that may be asked for.
+        atoms: All atoms that may be in a context.
+        groups: All groups that may be queried.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -55,13 +55,13 @@ def solver_for(
 
 
 class _Pattern(NamedTuple):
-    """What the rules make of a reading of two things, with `x` and `y` in the coordinates of the
-    first from 1, and in those of the second after them.
+    """Arcs for a reading of two things. In `x` and `y`, the first thing's coordinates are numbered
+    from 1, followed by those of the second.
 
     Attributes:
-        own: What holds of the things themselves: no low end lies beyond the high one.
-        stated: What holds of them where the reading does.
-        denied: Of which one holds where the reading fails.
+        own: Arcs of the things themselves: the low end is not above the high end.
+        stated: Arcs that hold if the reading does.
+        denied: Arcs of which one holds if the reading fails.
     """
 
     own: tuple[Arc, ...]
@@ -70,18 +70,14 @@ class _Pattern(NamedTuple):
 
 
 class _Patterns:
-    """The patterns of a profile.
-
-    Args:
-        ontology: The tables of the profile.
-    """
+    """Patterns of a profile."""
 
     def __init__(self, ontology: Ontology) -> None:
         self._ontology = ontology
         self._known: dict[int, _Pattern] = {}
 
     def of(self, key: int) -> _Pattern:
-        """The pattern of a reading, between two things that may turn out to be one."""
+        """Pattern of a reading, between two things that may be the same."""
         found = self._known.get(key)
         if found is None:
             atom = key, 0, 1
@@ -89,7 +85,7 @@ class _Patterns:
             asked = TraceProgram(self._ontology, [], [frozenset([atom])])
             with untimed():
                 arcs = ground_arcs(held.parts, held.facts)
-                # Without what holds of extents, which may be just what fails here.
+                # Without the arcs of extents, since these may be what fails here.
                 failing = ground_arcs(("points", "refutation"), asked.facts)
             found = self._known[key] = _Pattern(
                 tuple(arc for arc, certain in arcs if certain),
@@ -100,11 +96,10 @@ class _Patterns:
 
 
 _patterns = lru_cache(maxsize=8)(_Patterns)
-"""The patterns of the profiles that were last in use."""
+"""Patterns of recently used profiles."""
 
 Marked: TypeAlias = tuple[Arc, int]
-"""An arc with its bit, by which cycles are told; those that hold whatever the context is share
-`_ALWAYS`."""
+"""Arc with its bit, which identifies it in cycles; arcs that always hold share `_ALWAYS`."""
 
 _ALWAYS = 1
 
@@ -113,9 +108,9 @@ class _Layout:
     """Values that satisfy some arcs.
 
     Args:
-        steps: Coordinate to the arcs out of it: where they lead, how far at most, and their bit.
-        held: The bits of the arcs that are satisfied.
-        values: Coordinate to its value; 0 where it has none.
+        steps: Coordinate to its outgoing arcs: target, bound and bit.
+        held: Bits of the satisfied arcs.
+        values: Coordinate to its value; 0 by default.
     """
 
     def __init__(
@@ -130,8 +125,8 @@ class _Layout:
         return _Layout(self._steps, held, self._values)
 
     def add(self, arcs: Iterable[Marked]) -> int | None:
-        """Satisfies more arcs, one by one; the bits of a cycle, if it cannot, with which the values
-        are good for nothing.
+        """Satisfy more arcs, one by one. Return the bits of a cycle if that is impossible; the
+        values are then invalid.
         """
         for arc, bit in arcs:
             if bit & self.held and bit != _ALWAYS:
@@ -146,16 +141,16 @@ class _Layout:
         return None
 
     def conflict(self, arcs: Sequence[Marked]) -> int | None:
-        """The bits of a cycle that more arcs would close; None if there is room for them."""
+        """Bits of a cycle that more arcs would close; None if they can be satisfied."""
         if len(arcs) == 1:
             return self._changed(*arcs[0])[1]
         return self.part(self.held).add(arcs)
 
     def _changed(self, arc: Arc, bit: int) -> tuple[dict[int, int], int | None]:
-        """The values to change so that an arc is satisfied, or the bits of the cycle it closes.
+        """New values that satisfy an arc, or the bits of the cycle it closes.
 
-        Each value falls no further than the arcs make it. A cycle of negative length has the arc
-        in it, and makes the arc's own start fall.
+        Each value decreases only as far as the arcs require. A cycle of negative length contains
+        the arc and would decrease the arc's start.
         """
         first, start, length = arc
         if first == start:
@@ -186,7 +181,7 @@ class _Layout:
 
 
 class DifferenceSolver:
-    """Decides contexts and groups of atoms whose readings the layout alone decides.
+    """Decide contexts and groups of atoms by the layout only.
 
     Args:
         ontology: The tables of the profile.
@@ -208,19 +203,19 @@ class DifferenceSolver:
         return not self.infeasibility().holds(context)
 
     def infeasibility(self) -> Condition:
-        """The condition that a context is infeasible."""
+        """Condition that a context is infeasible."""
         return _Conflict(self, [()])
 
     def entailment(self, group: Group) -> Condition:
-        """The condition that a context entails every relation of a group."""
+        """Condition that a context entails every relation of a group."""
         return _Conflict(self, [(arc,) for atom in group for arc in self._failing(atom)])
 
     def exclusion(self, atom: Atom) -> Condition:
-        """The condition that a context leaves no room for one more atom."""
+        """Condition that a context excludes an additional atom."""
         return _Conflict(self, [self.arcs(atom)])
 
     def arcs(self, atom: Atom) -> Sequence[Marked]:
-        """The arcs of an atom."""
+        """Arcs of an atom."""
         found = self._stated.get(atom)
         if found is None:
             found = self._stated[atom] = self._marked(self._pattern(atom).stated, atom)
@@ -228,20 +223,20 @@ class DifferenceSolver:
         return found
 
     def _failing(self, atom: Atom) -> Sequence[Marked]:
-        """Arcs of which one holds where an atom does not."""
+        """Arcs of which one holds if an atom does not."""
         found = self._denied.get(atom)
         if found is None:
             found = self._denied[atom] = self._marked(self._pattern(atom).denied, atom)
         return found
 
     def atoms(self, bits: int, context: Iterable[Atom]) -> set[Atom]:
-        """The atoms of a context that have some of the bits."""
+        """Atoms of a context with some of the bits."""
         return {atom for atom in context if self._bits[atom] & bits}
 
     def layout(self, context: Sequence[Atom]) -> tuple[_Layout, int | None]:
-        """A layout of a context, or the bits of a cycle for which it has none.
+        """Layout of a context, or the bits of a cycle if it has none.
 
-        The values that satisfy the largest context so far satisfy every part of it.
+        Values that satisfy the largest context so far also satisfy its parts.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
@@ -262,7 +257,7 @@ class DifferenceSolver:
         return layout, cycle
 
     def _marked(self, arcs: Iterable[Arc], atom: Atom) -> Sequence[Marked]:
-        """Arcs of a pattern between the things of an atom, to which others lead from here on."""
+        """Arcs of a pattern between the things of an atom, with new bits."""
         marked = []
         for x, y, length in self._placed(arcs, atom):
             self._steps.setdefault(y, []).append((x, length, self._free))
@@ -271,7 +266,7 @@ class DifferenceSolver:
         return marked
 
     def _pattern(self, atom: Atom) -> _Pattern:
-        """The pattern of an atom; what holds of its things themselves holds from here on."""
+        """Pattern of an atom. The arcs of its things are added permanently."""
         pattern = self._patterns.of(atom[0])
         for arc in self._placed(pattern.own, atom):
             if arc not in self._own:
@@ -293,23 +288,18 @@ class DifferenceSolver:
 
 
 class _Conflict:
-    """The condition that a context leaves no room for any of some alternatives.
-
-    Args:
-        solver: Lays the context out.
-        alternatives: The arcs of each.
-    """
+    """Condition that a context excludes each of several alternatives."""
 
     def __init__(self, solver: DifferenceSolver, alternatives: Sequence[Sequence[Marked]]) -> None:
         self._solver = solver
         self._alternatives = alternatives
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether it holds of a context."""
+        """Whether it holds in a context."""
         return self.core(context) is not None
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """A part of a context of which it holds; None if it does not hold of the context."""
+        """Part of a context in which it holds; None if it does not hold in the context."""
         context = list(context)
         layout, cycle = self._solver.layout(context)
         if cycle is None:
@@ -322,8 +312,8 @@ class _Conflict:
         return self._solver.atoms(cycle, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """A largest set of atoms of which it does not hold: each atom is in it for which those
-        before it leave room beside some alternative.
+        """Largest set of atoms in which it does not hold. Each atom in order is included if the
+        earlier ones leave room for it together with some alternative.
         """
         arcs = {atom: self._solver.arcs(atom) for atom in wanted}
         layout, _ = self._solver.layout(list(required))
@@ -338,7 +328,7 @@ class _Conflict:
 
 
 def _with_room(asked: Iterable[tuple[_Layout, Sequence[Marked]]]) -> list[_Layout]:
-    """The layouts, of some, that there are with more arcs."""
+    """Layouts that can be extended by more arcs."""
     found = []
     for layout, arcs in asked:
         further = layout.part(layout.held)

@@ -1,10 +1,9 @@
-"""The solver of one trace: clingo-dl under assumptions (Eqs. status and repair).
+"""Solver of one trace: clingo-dl under assumptions (Eqs. status and repair).
 
 A trace becomes one small program: `rules/layout.lp`, with `rules/refutation.lp` and
-`rules/closure.lp` where a claim or a relation needs them, and a fact per relation
-instance. Every instance is an assumption literal, so any context, and any claim on
-top of it, is one solve of the same ground program. Things are numbered slots: their
-names never reach clingo.
+`rules/closure.lp` if a claim or a relation needs them, and a fact per relation instance. Every
+instance is an assumption literal, so each context, and each claim on top of it, is one solve of the
+same ground program. Things are numbered slots: their names never reach clingo.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from symbouq.ontology.source import ground, new_control, rule_statements
 from symbouq.ontology.tables import Ontology
 
 Atom = tuple[int, int, int]
-"""(reading, subject slot, object slot): what a relation in a role says of two things.
-Equal atoms share one assumption literal."""
+"""(reading, subject slot, object slot): the meaning of a relation in a role, for two things. Equal
+atoms share one assumption literal."""
 
 Group = frozenset[Atom]
-"""The relations of one claim, asked for together."""
+"""Relations of one claim, queried together."""
 
 
 @cache
 def rules_text(*names: str) -> str:
-    """Rule files with their `&diff` atoms rewritten for clingo-dl, as program text.
+    """Rule files as program text, with their `&diff` atoms rewritten for clingo-dl.
 
-    Rewriting is what costs; done once a process, the text is added to each program.
+    Rewriting is slow, so it is done once per process and the text is added to each program.
     """
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     statements: list[ast.AST] = []
@@ -51,14 +50,14 @@ def _symbol(name: str, *numbers: int) -> clingo.Symbol:
 
 
 Program = tuple[tuple[str, ...], str]
-"""Names of rule files, and the facts beside them."""
+"""Names of rule files, with additional facts."""
 
 _recording: ContextVar[list[Program] | None] = ContextVar("recording", default=None)
 
 
 @contextmanager
 def recorded() -> Iterator[list[Program]]:
-    """Keeps every program that is made within the limits, for rule coverage."""
+    """Record every program made in the block, for rule coverage."""
     programs: list[Program] = []
     token = _recording.set(programs)
     try:
@@ -74,14 +73,14 @@ def _record(program: Program) -> None:
 
 
 def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
-    """Records the program of some atoms that is decided without it."""
+    """Record the program of some atoms that are decided without it."""
     if _recording.get() is not None:
         program = TraceProgram(ontology, atoms, groups)
         _record((tuple(program.parts), program.facts))
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
-    """The arcs of `rules/layout.lp` in a program, each with whether it holds whatever is assumed.
+    """Arcs of `rules/layout.lp` in a program, each with whether it holds unconditionally.
 
     Args:
         parts: Names of the rule files.
@@ -102,13 +101,13 @@ def _named(parts: Sequence[str]) -> str:
 def _grounded(
     parts: Sequence[str], facts: str, *options: str, large: bool = False
 ) -> tuple[clingo.Control, ClingoDLTheory]:
-    """A program of rule files and facts, ready to be solved.
+    """Ground a program of rule files and facts.
 
     Args:
         parts: Names of the rule files.
         facts: The facts.
         options: Options of clingo.
-        large: Whether it may become so large that its grounding has to be watched.
+        large: Whether its grounding may become large and has to be limited.
 
     Raises:
         LimitError: If it takes too long, or becomes too large.
@@ -127,7 +126,7 @@ def _grounded(
 
 
 def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
-    """A recorded program grounded with further rules that observe it."""
+    """Ground a recorded program with additional rules that observe it."""
     control, complaints = new_control()
     ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
     control.add("base", [], rules_text(*parts) + facts + observers)
@@ -136,12 +135,11 @@ def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo
 
 
 def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
-    """Whether a program has a model in each of some modes, `mode(M)` being its only
-    assumption.
+    """Whether a program has a model in each mode, with `mode(M)` as its only assumption.
 
     Args:
         rules: Name of the rule file.
-        facts: What it is given.
+        facts: The facts.
         modes: The modes.
 
     Raises:
@@ -164,28 +162,29 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
 
 
 _SUPPORTED = "--supp-models"
-"""Where all rules but choices are definite, whether there is a model does not depend on
-whether it is the least one: the check for unfounded sets is left out."""
+"""clingo option without the check for unfounded sets. If all rules but choices are definite, the
+existence of a model does not depend on it."""
 
 _MANY_THINGS = 40
-"""Things up to which grounding the closure, cubic in their number, is not watched."""
+"""Maximum number of things for grounding the closure without limits; its size is cubic in their
+number."""
 
 
 class TraceProgram:
-    """The program of some atoms: what it is made of.
+    """Program of some atoms, before grounding.
 
     Args:
         ontology: The tables of the profile.
-        atoms: Every atom that a context may hold.
-        groups: Every group that may be asked for.
+        atoms: All atoms that may be in a context.
+        groups: All groups that may be queried.
 
     Attributes:
-        number: Each atom to its number.
-        group: Each group to its number.
+        number: Atom to its number.
+        group: Group to its number.
         closed: Whether it has the relational closure.
         parts: Names of its rule files.
         facts: Its facts.
-        large: Whether it may become large when it is grounded.
+        large: Whether its grounding may become large.
     """
 
     def __init__(
@@ -193,7 +192,7 @@ class TraceProgram:
     ) -> None:
         self.number = {atom: n for n, atom in enumerate(atoms)}
         self.group = {group: g for g, group in enumerate(groups)}
-        # What closure alone decides has no coordinates, but still numbers.
+        # Atoms decided only by the closure have no coordinates, but need numbers.
         self.step = step = max(1, len(ontology.encoding.coordinates))
         used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
         slots = {slot for atom in atoms for slot in atom[1:]}
@@ -224,8 +223,8 @@ class TraceProgram:
             facts.append(ontology.encoding.extent_facts)
             if context == "hulls":
                 facts.append(ontology.encoding.hull_facts)
-            # What lies within what is the same on every axis: one that no relation of the
-            # trace bounds says nothing that another one does not.
+            # `within` applies to all axes alike. An axis that no relation of the trace bounds adds
+            # nothing to another one.
             bounded = set().union(*(ontology.encoding.axes[key] for key in used))
             axes = [axis for axis in ontology.encoding.ends if axis in bounded] or [
                 *ontology.encoding.ends
@@ -237,32 +236,32 @@ class TraceProgram:
 
 
 class Condition(Protocol):
-    """A condition on contexts that holds of every one that is larger than one of which it holds.
+    """Monotone condition on contexts: if it holds in a context, it holds in every larger one.
 
     Raises:
         LimitError: From every method, if a surrounding `time_limit` is over.
     """
 
     def holds(self, context: Iterable[Atom], /) -> bool:
-        """Whether it holds of a context."""
+        """Whether it holds in a context."""
 
     def core(self, context: Iterable[Atom], /) -> set[Atom] | None:
-        """A part of a context of which it holds, not necessarily minimal; None if it does not hold
-        of the context.
+        """Part of a context in which it holds, not necessarily minimal; None if it does not hold in
+        the context.
         """
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom], /) -> set[Atom]:
-        """A largest set of atoms of which it does not hold, of all such sets the one with the
-        earliest atoms.
+        """Largest set of atoms in which it does not hold; of several, the one with the earliest
+        atoms.
 
         Args:
-            required: Atoms that the set has; the condition does not hold of them.
-            wanted: All atoms that it may have.
+            required: Atoms that the set must contain; the condition does not hold in them.
+            wanted: All atoms that the set may contain.
         """
 
 
 class Solver(Protocol):
-    """Decides contexts and groups over the atoms of one trace.
+    """Decide contexts and groups over the atoms of one trace.
 
     Raises:
         LimitError: From every method, if a surrounding `time_limit` is over.
@@ -272,22 +271,22 @@ class Solver(Protocol):
         """SAT(B): whether the context has a layout and a closure without clash."""
 
     def infeasibility(self) -> Condition:
-        """The condition that a context is infeasible."""
+        """Condition that a context is infeasible."""
 
     def entailment(self, group: Group, /) -> Condition:
-        """The condition that a feasible context entails every relation of a group."""
+        """Condition that a feasible context entails every relation of a group."""
 
     def exclusion(self, atom: Atom, /) -> Condition:
-        """The condition that a context leaves no room for one more atom."""
+        """Condition that a context excludes an additional atom."""
 
 
 class TraceSolver:
-    """Decides contexts and groups over the atoms of one trace.
+    """Decide contexts and groups over the atoms of one trace, with a program.
 
     Args:
         ontology: The tables of the profile.
-        atoms: Every atom that a context may hold.
-        groups: Every group that may be asked for.
+        atoms: All atoms that may be in a context.
+        groups: All groups that may be queried.
 
     Raises:
         LimitError: From here and from every method, if a surrounding `time_limit` is over.
@@ -297,7 +296,7 @@ class TraceSolver:
         self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
     ) -> None:
         program = TraceProgram(ontology, atoms, groups)
-        # The theory has to live as long as the control that it is registered with.
+        # The theory must live as long as its control.
         self._control, self._theory = _grounded(
             program.parts, program.facts, _SUPPORTED, large=program.large
         )
@@ -314,19 +313,19 @@ class TraceSolver:
         return not self.holds(self._strict, context)
 
     def infeasibility(self) -> Condition:
-        """The condition that a context is infeasible."""
+        """Condition that a context is infeasible."""
         return _Unsatisfied(self, self._strict)
 
     def entailment(self, group: Group) -> Condition:
-        """The condition that a feasible context entails every relation of a group."""
+        """Condition that a feasible context entails every relation of a group."""
         return _Unsatisfied(self, [*self._strict, self._refute[group]])
 
     def exclusion(self, atom: Atom) -> Condition:
-        """The condition that a context leaves no room for one more atom."""
+        """Condition that a context excludes an additional atom."""
         return _Unsatisfied(self, [*self._strict, self._on[atom]])
 
     def holds(self, assumed: Sequence[int], context: Iterable[Atom]) -> bool:
-        """Whether a context has no model with what is assumed.
+        """Whether a context has no model under assumptions.
 
         Args:
             assumed: Literals of the program.
@@ -339,7 +338,7 @@ class TraceSolver:
         return not result.satisfiable
 
     def core(self, assumed: Sequence[int], context: Iterable[Atom]) -> set[Atom] | None:
-        """A part of a context that has no model with what is assumed; None if all of it has one.
+        """Part of a context without a model under assumptions; None if the context has a model.
 
         Args:
             assumed: Literals of the program.
@@ -359,16 +358,16 @@ class TraceSolver:
     def widest(
         self, assumed: Sequence[int], required: Iterable[Atom], wanted: Collection[Atom]
     ) -> set[Atom]:
-        """A largest set of atoms that has a model with what is assumed: of all such sets the one
-        with the earliest atoms.
+        """Largest set of atoms with a model under assumptions; of several, the one with the
+        earliest atoms.
 
-        The solver decides the atoms first, each as holding unless those before it leave no room
-        for it: then what is left out cannot be added to the rest.
+        The solver first decides the atoms in order, as true unless earlier ones exclude them. No
+        omitted atom can then be added.
 
         Args:
             assumed: Literals of the program.
-            required: Atoms that the set has, which have a model with what is assumed.
-            wanted: All atoms that it may have.
+            required: Atoms that the set must contain; they have a model under the assumptions.
+            wanted: All atoms that the set may contain.
         """
         chosen = {self._on[atom]: atom for atom in wanted}
         others = (-literal for literal in self._on.values() if literal not in chosen)
@@ -381,12 +380,12 @@ class TraceSolver:
         ):
             check_result(handle.get())
             model = handle.model()
-            assert model is not None  # what is required has one
+            assert model is not None  # the required atoms have a model
             return {atom for literal, atom in chosen.items() if model.is_true(literal)}
 
     @contextmanager
     def _preferring(self) -> Iterator[None]:
-        """Lets the solver decide the atoms first, in order, as holding."""
+        """Make the solver decide the atoms first, in order, as true."""
         if not self._prefers:
             with self._control.backend() as backend:
                 for level, literal in enumerate(reversed(self._on.values()), start=1):
@@ -402,10 +401,10 @@ class TraceSolver:
 
 
 class _Unsatisfied:
-    """The condition that a context has no model with what is assumed.
+    """Condition that a context has no model under assumptions.
 
     Args:
-        solver: Decides it.
+        solver: The solver.
         assumed: Literals of its program.
     """
 
@@ -414,23 +413,21 @@ class _Unsatisfied:
         self._assumed = assumed
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether it holds of a context."""
+        """Whether it holds in a context."""
         return self._solver.holds(self._assumed, context)
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """A part of a context of which it holds; None if it does not hold of the context."""
+        """Part of a context in which it holds; None if it does not hold in the context."""
         return self._solver.core(self._assumed, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """A largest set of atoms of which it does not hold, all of the required and some of the
-        wanted ones.
-        """
+        """Largest set in which it does not hold, with all required and some wanted atoms."""
         return self._solver.widest(self._assumed, required, wanted)
 
 
 def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:
-    """The clashes in the closure of some atoms: codes and the relations that they name, in
-    order. Empty where the layout alone is at fault.
+    """Clashes in the closure of some atoms: codes and relations, in order. Empty if only the layout
+    is at fault.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -452,8 +449,8 @@ def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tupl
 
 
 def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
-    """The least number of generated relation instances whose removal lets the rest hold
-    together with what is kept, which is feasible (Eq. repair).
+    """Minimum number of generated relation instances to remove so that the rest is consistent with
+    the kept atoms, which are feasible (Eq. repair).
 
     Args:
         ontology: The tables of the profile.
@@ -465,7 +462,7 @@ def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]
     """
     program = TraceProgram(ontology, dict.fromkeys([*kept, *generated]))
     facts = "".join(f"generated({n},{program.number[a]})." for n, a in enumerate(generated))
-    # Core-guided optimization: many disjoint conflicts would defeat branch and bound.
+    # Core-guided optimization: branch and bound is slow with many disjoint conflicts.
     control, _theory = _grounded(
         [*program.parts, "repair"],
         program.facts + facts,
@@ -488,13 +485,13 @@ def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]
 def layout(
     ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
 ) -> dict[tuple[int, int], int] | None:
-    """One feasible layout of some atoms: (slot, position in the ontology's coordinates) to
-    value, without the coordinates of which nothing is said; None if there is none.
+    """One feasible layout of some atoms: (slot, index in the ontology's coordinates) to value,
+    without unconstrained coordinates; None if there is none.
 
     Args:
         ontology: The tables of the profile.
-        atoms: What holds.
-        beside: What need not hold; its things and axes have coordinates too.
+        atoms: Atoms that hold.
+        beside: Atoms that need not hold, whose things and axes also get coordinates.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -529,19 +526,19 @@ def _pooled(predicate: str, rows: Iterable[str]) -> list[str]:
 
 def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:
     atom = symbols[symbol]
-    assert atom is not None  # the rules derive it from a fact of the program
+    assert atom is not None  # derived from a fact of the program
     return atom.literal
 
 
 def hitting_set(
     corrections: Sequence[frozenset[int]], claims: Collection[int], last: int
 ) -> frozenset[int]:
-    """A set of premises that meets every correction set, with the fewest claims, then
-    the fewest premises, then the earliest (`rules/premises.lp`).
+    """Best set of premises that meets every correction set: with the fewest claims, then the fewest
+    premises, then the earliest (`rules/premises.lp`).
 
     Args:
-        corrections: Sets of premises, by position, that cannot all be absent.
-        claims: The positions that are generated claims.
+        corrections: Sets of premises, by position, of which one must be present.
+        claims: Positions of generated claims.
         last: The highest position.
     """
     facts = [f"last({last})."]

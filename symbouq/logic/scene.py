@@ -1,4 +1,4 @@
-"""A scene as its latest statements leave it."""
+"""Scenes after their state updates."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from symbouq.ontology.tables import Ontology, Triple
 def current_scene(
     ontology: Ontology, scene: Sequence[tuple[int, Sequence[Triple]]]
 ) -> list[tuple[int, list[Triple]]]:
-    """A scene without what a later premise replaces: of a functional relation, the last
-    statement about a subject counts (the state updates of a profile).
+    """Remove replaced statements from a scene: of a functional relation, only the last statement
+    about a subject counts (the state updates of a profile).
     """
     last = {
         (r, u): position

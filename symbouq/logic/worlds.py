@@ -1,8 +1,8 @@
-"""Possible worlds: the relations between two things that a scene leaves open.
+"""Possible worlds: relations that a scene allows between two things.
 
-`possible` are those that hold in some layout and closure of the scene (brave), `certain`
-those that hold in all (cautious). The composition table of a profile is the same question
-asked of two premises.
+`possible` relations hold in some layout and closure of the scene (brave consequences), `certain`
+ones in all (cautious consequences). A composition table lists the possible relations given two
+premises.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from symbouq.ontology.tables import Ontology, Triple
 
 @dataclass(frozen=True)
 class Worlds:
-    """The relations of one pair of things that a scene leaves open.
+    """Relations of one pair of things in the worlds of a scene.
 
     Attributes:
-        possible: Relations that the pair can have, in the ontology's order.
-        certain: Relations that the pair has in every world of the scene.
+        possible: Relations in some world, in the ontology's order.
+        certain: Relations in every world.
     """
 
     possible: tuple[str, ...]
@@ -36,14 +36,13 @@ def worlds(
     pair: tuple[int, int],
     relations: Sequence[str] | None = None,
 ) -> Worlds | None:
-    """The possible and the certain relations of a pair; None if the scene contradicts
-    itself.
+    """Possible and certain relations of a pair; None if the scene contradicts itself.
 
     Args:
         ontology: The tables of the profile.
         scene: Relations over numbered things, trusted.
         pair: Subject and object.
-        relations: The relations asked about; all of the profile by default.
+        relations: Relations to check; by default all of the profile.
     """
     return pair_worlds(ontology, scene, [pair], relations)[pair]
 
@@ -72,13 +71,13 @@ def worlds_of_context(
     pairs: Sequence[tuple[int, int]],
     asked: Sequence[str],
 ) -> dict[tuple[int, int], Worlds | None]:
-    """`pair_worlds` where the context is given as atoms.
+    """`pair_worlds` for a context given as atoms.
 
     Args:
         ontology: The tables of the profile.
-        context: What holds.
+        context: The atoms.
         pairs: Subjects and objects.
-        asked: The relations asked about.
+        asked: Relations to check.
     """
     candidates = {
         (pair, r): (ontology.encoding.readings[QUERIED, r], *pair) for pair in pairs for r in asked
@@ -107,14 +106,13 @@ def worlds_of_context(
 def decided(
     ontology: Ontology, scene: Iterable[Triple], triples: Iterable[Triple]
 ) -> dict[Triple, bool | None] | None:
-    """Which of some relations a scene settles: True for those that hold in all of its
-    worlds, False for those that hold in none, else None. None altogether if the scene
-    contradicts itself.
+    """Truth of relations in a scene: True if they hold in all of its worlds, False if in none,
+    otherwise None. None if the scene contradicts itself.
 
     Args:
         ontology: The tables of the profile.
         scene: Relations over numbered things, trusted.
-        triples: The relations asked about.
+        triples: Relations to check.
     """
     stated = [ontology.oriented(triple) for triple in scene]
     context = list(
@@ -139,8 +137,8 @@ def decided(
 
 
 def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """The relations that x and z can have where x R y and y S z, for each two relations R
-    and S of a family.
+    """Possible relations of x and z given x R y and y S z, for any two relations R and S of a
+    family.
 
     Raises:
         KeyError: If the profile has no such family.

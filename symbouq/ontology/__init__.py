@@ -1,1 +1,1 @@
-"""The `.lp` files of an ontology, checked and compiled into the tables of its profiles."""
+"""Ontologies: `.lp` files, checked and compiled into the tables of their profiles."""

@@ -1,4 +1,4 @@
-"""From the statements of an ontology to the tables of a profile, by `rules/compile.lp`."""
+"""Compilation of an ontology's statements to the tables of a profile, with `rules/compile.lp`."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from symbouq.ontology.wellformed import check_derived
 def tables_of(
     source: Source, profile: str, name: str, digest: str, literal: bool = False
 ) -> Ontology:
-    """The tables of a profile: what `rules/compile.lp` shows, as an Ontology.
+    """Compile the tables of a profile (output of `rules/compile.lp`) as an Ontology.
 
     Args:
         source: The ontology's statements.
         profile: The profile.
-        name: What the ontology is called in audits.
-        digest: Its hash in audits.
-        literal: Whether its defaults of the world (presumes/3) are left out.
+        name: Name of the ontology in audits.
+        digest: Hash of the ontology in audits.
+        literal: Whether to omit world defaults (presumes/3).
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded.
@@ -61,7 +61,7 @@ def tables_of(
 def solved_ontology(
     source: Source, solved: Solved, profile: str, name: str, digest: str
 ) -> Ontology:
-    """The tables of a profile, once the rules are solved."""
+    """Tables of a profile from solved rules."""
     kinds = vocabulary()
     rows: dict[Signature, list[tuple[clingo.Symbol, ...]]] = defaultdict(list)
     for symbol in solved.rows:
@@ -72,7 +72,7 @@ def solved_ontology(
     made = {key: [tuple(map(plain, row)) for row in sorted(rows[key])] for key in rows}
     tables = Tables(made | {key: found for key, found in source.ready.items() if found})
     if ("eventful", 1) in tables:
-        # In the order in which they are stated: of forms that several verbs share, it decides.
+        # In the order of the statements, which decides between verbs that share a form.
         for key, group in table_groups().items():
             if group == "events":
                 derived = (f for f in solved.derived if (f.name, len(f.arguments)) == key)
@@ -82,7 +82,7 @@ def solved_ontology(
 
 
 class FoundByRule(NamedTuple):
-    """A finding of `rules/check.lp`: code and severity of the check, place and message."""
+    """Finding of `rules/check.lp`: code and severity of the check, place and message."""
 
     code: str
     severity: str
@@ -92,13 +92,13 @@ class FoundByRule(NamedTuple):
 
 @dataclass(frozen=True)
 class Solved:
-    """The outcome of compiling a profile of an ontology.
+    """Result of compiling a profile of an ontology.
 
     Attributes:
-        rows: What `rules/compile.lp` shows.
-        derived: The facts of the vocabulary that rules of the ontology add.
-        findings: What `rules/check.lp` finds.
-        rules: The rules that join the audit's, with the facts that they read, as text.
+        rows: Output of `rules/compile.lp`.
+        derived: Vocabulary facts added by rules of the ontology.
+        findings: Findings of `rules/check.lp`.
+        rules: The ontology's audit rules, with the facts they read, as text.
     """
 
     rows: list[clingo.Symbol]
@@ -109,7 +109,7 @@ class Solved:
 
 @cache
 def compiling_rules() -> tuple[ast.AST, ...]:
-    """The statements of the rules that tables are made by."""
+    """Statements of the rules that make tables."""
     made: list[ast.AST] = []
     defined = "".join(f"#defined {name}/{arity}." for name, arity in vocabulary())
     ast.parse_string(defined + "".join(_shown_facts()), made.append)
@@ -117,11 +117,12 @@ def compiling_rules() -> tuple[ast.AST, ...]:
 
 
 _CONDITIONS = {"profile": "active", "relation": "available", "family": "used"}
-"""Kind of argument to the predicate of `rules/compile/profile.lp` that says what a profile has."""
+"""Kind of argument to the predicate of `rules/compile/profile.lp` for a profile's values of this
+kind."""
 
 
 def _shown_facts() -> Iterator[str]:
-    """Statements that show the facts which `rules/vocabulary.lp` declares as readers' tables."""
+    """Statements that show the facts that `rules/vocabulary.lp` declares as tables of readers."""
     for key, group in table_groups().items():
         if group != "events":
             arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}
@@ -132,9 +133,9 @@ def _shown_facts() -> Iterator[str]:
 
 
 MOST_RULES = 50_000
-"""Most rules of a profile's tables once they are grounded; the built-in ones have 8,000."""
+"""Maximum number of ground rules for a profile's tables; the built-in ones have 8,000."""
 _OBSERVED = 8
-"""How many times as many there may be with rules that observe them."""
+"""Factor by which rules that observe the program raise that limit."""
 
 
 def _ground(
@@ -144,17 +145,17 @@ def _ground(
     name: str,
     limit: int = MOST_RULES,
 ) -> None:
-    """Grounds a program that rules of an ontology are part of.
+    """Ground a program that includes rules of an ontology.
 
     Raises:
-        OntologyError: If a rule cannot be grounded, or the program grows very large.
+        OntologyError: If a rule cannot be grounded, or the program grows too large.
     """
     meter(control, limit)
     try:
         ground(control, complaints, name)
     except LimitError as error:
         message = f"the rules make more than {limit:,} rules once they are grounded"
-        # Of rules with the same head, the one that joins the most.
+        # Of rules with the same head, blame the one with the most joins.
         rules = sorted(source.rules, key=lambda rule: -len(rule.statement.body))
         heads = [(t, rule.place) for rule in rules for t in atoms_in([rule.statement.head])]
         if not heads:
@@ -172,15 +173,15 @@ R = TypeVar("R")
 
 
 def within_limit(source: Source, work: Callable[[], R]) -> R:
-    """Does work that grounds rules of an ontology, in a process of its own where it has any: they
-    may join atoms without end.
+    """Run work that grounds an ontology's rules, in a separate process if there are any, since
+    their grounding may not end.
 
     Args:
         source: The ontology's statements.
-        work: Gives what can be pickled.
+        work: Function with a picklable result.
 
     Raises:
-        OntologyError: If it takes longer than the limit; what the work raises.
+        OntologyError: If the work exceeds the time limit, or raises it.
     """
     if not source.rules:
         return work()
@@ -196,13 +197,13 @@ def within_limit(source: Source, work: Callable[[], R]) -> R:
 
 
 def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:
-    """The program that makes the tables of a profile, ready to be solved.
+    """Program that makes the tables of a profile, ready to be solved.
 
     Args:
         source: The ontology's statements.
         profile: The profile.
-        name: What the ontology is called in complaints.
-        further: Rules that observe the program.
+        name: Name of the ontology in error messages.
+        further: Additional rules that observe the program.
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded.
@@ -211,7 +212,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     with ast.ProgramBuilder(control) as builder:
         for statement in compiling_rules():
             builder.add(statement)
-    # As syntax trees, so that a complaint names their file and line.
+    # As syntax trees, so that error messages have their file and line.
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
     concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
     control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
@@ -220,17 +221,17 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
 
 
 def solved_tables(source: Source, profile: str, name: str, further: str = "") -> Solved:
-    """The outcome of compiling a profile of an ontology.
+    """Compile a profile of an ontology.
 
     Args:
         source: The ontology's statements.
         profile: The profile.
-        name: What the ontology is called in complaints.
-        further: Facts that the program is given besides.
+        name: Name of the ontology in error messages.
+        further: Additional facts for the program.
 
     Raises:
-        OntologyError: If a rule of the ontology cannot be grounded, derives what is no fact of
-            the vocabulary, or leaves open what the tables are.
+        OntologyError: If a rule of the ontology cannot be grounded or derives an invalid fact, or
+            if the rules have several results.
     """
     control = compiling_program(source, profile, name, further)
     control.configuration.solve.models = 2  # type: ignore[union-attr]
@@ -266,7 +267,7 @@ def solved_tables(source: Source, profile: str, name: str, further: str = "") ->
 
 
 def _add(control: clingo.Control, rules: Iterable[Rule], complaints: list[str], name: str) -> None:
-    """Adds rules of an ontology to a program.
+    """Add rules of an ontology to a program.
 
     Raises:
         OntologyError: If a rule cannot be grounded.
@@ -280,10 +281,10 @@ def _add(control: clingo.Control, rules: Iterable[Rule], complaints: list[str], 
 
 
 def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> str:
-    """The rules that join the audit's, with the facts that they read.
+    """The ontology's audit rules, with the facts they read.
 
     Raises:
-        OntologyError: If they cannot be grounded.
+        OntologyError: If a rule cannot be grounded.
     """
     rules = [rule for rule in source.rules if rule.audit]
     if not rules:
@@ -300,7 +301,7 @@ def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> st
 
 
 def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
-    """An atom finding/4 of `rules/check.lp`."""
+    """Convert an atom finding/4 of `rules/check.lp`."""
     code, at, text, arguments = symbol.arguments
     message = text.string.format(*map(plain, arguments.arguments))
     severity = checks()[code.string].severity
@@ -308,7 +309,7 @@ def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
 
 
 class Check(NamedTuple):
-    """One check: its severity and how to mend what it finds."""
+    """Severity of a check and remedy for its findings."""
 
     severity: str
     mend: str
@@ -316,7 +317,7 @@ class Check(NamedTuple):
 
 @cache
 def checks() -> dict[str, Check]:
-    """Every check by its code (`rules/check.lp`)."""
+    """All checks by code (`rules/check.lp`)."""
     found = {}
     for statement in rule_statements("check"):
         fact = fact_of(statement)

@@ -1,6 +1,6 @@
-"""Denied relations: for each relation another one, `not_left`, that holds wherever it fails.
+"""Denied relations: `not_left` holds wherever `left` fails, and so on for each relation.
 
-Relations that the ontology gives a negation of their own (negation/2) have no other.
+Relations with a negation in the ontology (negation/2) get no other.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _NOT = "not_"
 
 
 def with_denials(ontology: Ontology) -> Ontology:
-    """An ontology that has the denials of its relations as well.
+    """Extend an ontology by the denials of its relations.
 
-    They are no relations of a family, so that nothing which goes through all relations meets them.
+    Denials belong to no family, so code that iterates over all relations does not see them.
 
     Args:
         ontology: The tables of a profile.

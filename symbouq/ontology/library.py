@@ -1,6 +1,6 @@
-"""The ontology: checked `.lp` files, with the tables of each profile, solved once.
+"""Ontologies: checked `.lp` files with the tables of each profile, compiled once.
 
-Everything that the audit and the readers know about relations comes from here.
+All knowledge of the audit and the readers about relations comes from here.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import read_source
 
 VERSION = "1"
-"""Version of the ontology's vocabulary; it changes when old files stop working."""
+"""Version of the ontology's vocabulary, increased when old files stop working."""
 
 
 class OntologyLibrary:
-    """The built-in ontology, with a user's folder on top of it where one is given.
+    """The built-in ontology, optionally extended or replaced by a user's folder.
 
     A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes
-    that profile its default; a folder without one replaces the built-in ontology. A
-    relation that the folder declares with family/2 is its own: what the built-in
-    ontology says of a relation of that name is set aside.
+    that profile its default; a folder without one replaces the built-in ontology. A relation that
+    the folder declares with family/2 replaces the built-in relation of that name with all facts
+    about it.
 
     Args:
         folder: The user's folder of `.lp` files, read recursively.
 
     Attributes:
-        name: What it is called in audits.
+        name: Name of the ontology in audits.
         rows: Its facts by predicate, their arguments as text.
         profiles: Names of its profiles, the default one first.
 
@@ -75,12 +75,12 @@ class OntologyLibrary:
 
     @classmethod
     def of(cls, source: Source, name: str, digest: str) -> OntologyLibrary:
-        """The ontology of statements that are already read.
+        """Library of statements that are already parsed.
 
         Args:
             source: The statements.
-            name: What it is called in audits.
-            digest: Its hash in audits.
+            name: Name of the ontology in audits.
+            digest: Hash of the ontology in audits.
         """
         library = cls.__new__(cls)
         library.name, library.source, library._store = name, source, None
@@ -98,33 +98,32 @@ class OntologyLibrary:
 
     @cached_property
     def asking_possible(self) -> frozenset[str]:
-        """Profiles whose questions ask which relations can hold."""
+        """Profiles whose questions ask which relations are possible."""
         return frozenset(profile for (profile,) in self.rows["asks_possible", 1])
 
     @cached_property
     def general(self) -> list[str]:
-        """The profiles, as users write them, that no data set is read with."""
+        """Profiles, as users write them, that belong to no dataset."""
         special = set(self._datasets.values())
         return [profile.replace("_", "-") for profile in self.profiles if profile not in special]
 
     @cached_property
     def about(self) -> dict[str, str]:
-        """Profiles, as users write them, to what each is for; empty where nothing says it."""
+        """Profile, as users write it, to its purpose; empty if not stated."""
         told = {row[0]: row[1] for row in self.rows["about", 2]}
         return {profile.replace("_", "-"): told.get(profile, "") for profile in self.profiles}
 
     @cached_property
     def source(self) -> Source:
-        """The statements, which an ontology that was compiled before is used without.
+        """Statements, parsed only when needed: a cached ontology works without them.
 
         Raises:
-            OntologyError: As on loading, if a file has changed since.
+            OntologyError: As on loading, if a file has changed.
         """
         return read_source(lp_files(data_folder("ontology")), self._folder)[0]
 
     def profile_of(self, dataset: str | None) -> str:
-        """The profile for traces of a dataset: what a `dataset` fact says, else the
-        default profile.
+        """Profile for traces of a dataset, from its `dataset` fact, otherwise the default profile.
 
         Raises:
             OntologyError: If the ontology has no default profile.
@@ -136,11 +135,11 @@ class OntologyLibrary:
 
     @turn()
     def ontology(self, profile: str | None = None, literal: bool = False) -> Ontology:
-        """The tables of a profile (the default one, unless named).
+        """Tables of a profile, by default the default profile.
 
         Args:
-            profile: Its name.
-            literal: Whether its defaults of the world (presumes/3) are left out.
+            profile: Name of the profile.
+            literal: Whether to omit world defaults (presumes/3).
 
         Raises:
             OntologyError: If the profile does not exist.
@@ -166,13 +165,13 @@ class OntologyLibrary:
         return with_denials(Ontology.of(tables, profile, self.name, self._hash, kept["rules"]))
 
     def _made(self, profile: str, literal: bool) -> dict[str, Any]:
-        """What is kept of a profile."""
+        """Cache of a profile."""
         made = tables_of(self.source, profile, self.name, self._hash, literal)
         return {"tables": listed(made.tables), "rules": made.encoding.rules}
 
 
 def builtin() -> OntologyLibrary:
-    """The built-in ontology, read once a process, and again after an edit of its files."""
+    """The built-in ontology, read once per process and again after its files change."""
     return _builtin(files_stamp(None))
 
 

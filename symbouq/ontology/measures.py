@@ -1,9 +1,9 @@
-"""Directions with amounts, "3 m to the left of", as further relations of an ontology.
+"""Directions with amounts, such as "3 m to the left of", as additional relations of an ontology.
 
-Which of them there are is up to a trace, so that its audit extends the ontology by those. What is
-measured is small: two things in one direction by exact amounts are of one size, and no larger than
-the unit that all amounts of the trace are multiples of. A bound, "more than 3 m to the left of",
-holds of every end of a thing.
+The audit of a trace extends the ontology by the directions with amounts of that trace. Things are
+assumed to be small: two things related by exact amounts have the same size, at most the unit of
+which all amounts of the trace are multiples. A bound, "more than 3 m to the left of", applies to
+every end of a thing.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from symbouq.ontology.source import ROLES
 from symbouq.ontology.tables import Ontology
 
 LARGEST = 2**30
-"""The most steps that all amounts of a layout, of 32 bits, may come to."""
+"""Maximum number of steps for all amounts of a 32-bit layout together."""
 
 EXACT = "="
 _CONVERSES = {EXACT: EXACT, "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Shift(NamedTuple):
-    """How much further a thing is on an axis than another one.
+    """Offset between two things on an axis.
 
     Attributes:
         axis: The axis.
         value: Subject minus object.
-        sense: How that compares with the value: `=`, `<`, `<=`, `>` or `>=`.
+        sense: Comparison with the value: `=`, `<`, `<=`, `>` or `>=`.
     """
 
     axis: str
@@ -39,22 +39,22 @@ class Shift(NamedTuple):
     sense: str = EXACT
 
     def turned(self) -> Shift:
-        """The same said of the two things the other way round."""
+        """The same offset with subject and object swapped."""
         return Shift(self.axis, -self.value, _CONVERSES[self.sense])
 
 
 Offset = tuple[Shift, ...]
-"""By how much a relation holds."""
+"""Offsets of a relation."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A direction with amounts.
+    """Direction with amounts.
 
     Attributes:
         relation: The direction.
-        offset: By how much it holds, in smallest parts of the kind of unit.
-        amount: The same as a text says it: "3 m".
+        offset: Offsets in the smallest parts of the kind of unit.
+        amount: The amount as text: "3 m".
     """
 
     relation: str
@@ -63,17 +63,17 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """What it is called in the extended ontology."""
+        """Name in the extended ontology."""
         shift = ", ".join(f"{axis} {sense} {value}" for axis, value, sense in self.offset)
         return f"{self.relation} ({shift})"
 
     def mirrored(self, relation: str) -> Measure:
-        """The same said of the two things the other way round."""
+        """The same measure with subject and object swapped."""
         return Measure(relation, tuple(shift.turned() for shift in self.offset), self.amount)
 
 
 def common_unit(measures: Iterable[Measure]) -> Fraction:
-    """The largest unit that all amounts are multiples of; 1 where there is none but 0."""
+    """Largest unit of which all amounts are multiples; 1 if all are 0."""
     values = [abs(value) for measure in measures for _, value, _ in measure.offset if value]
     if not values:
         return Fraction(1)
@@ -85,14 +85,14 @@ def common_unit(measures: Iterable[Measure]) -> Fraction:
 def with_measures(
     ontology: Ontology, measures: frozenset[Measure], unit: Fraction, steps: int
 ) -> Ontology:
-    """An ontology that has directions with amounts, and their converses, as well.
+    """Extend an ontology by directions with amounts and their converses.
 
     Args:
         ontology: The tables of a profile.
-        measures: The directions with amounts; together no more than `LARGEST` steps.
-        unit: The unit that their amounts are multiples of.
-        steps: Steps of the layout in that unit: more than there are things, and strict bounds, in a
-            row within it.
+        measures: The directions with amounts; together at most `LARGEST` steps.
+        unit: Unit of which their amounts are multiples.
+        steps: Layout steps per unit: more than the number of things and strict bounds that one unit
+            may have to hold.
     """
     of = ontology.relations
     every = dict.fromkeys(sorted(measures, key=lambda measure: measure.name))
@@ -138,8 +138,8 @@ def with_measures(
 
 
 def _facts(ontology: Ontology, measure: Measure, unit: Fraction, steps: int) -> str:
-    """Facts for `rules/layout.lp`: every end of the subject is as far from that of the object, or
-    further, or less far; where the amount is exact, neither is longer than the unit.
+    """Facts for `rules/layout.lp`: offsets between every end of the subject and every end of the
+    object. If the amount is exact, neither thing is longer than the unit.
     """
     numbers = {place: n for n, place in enumerate(ontology.encoding.coordinates, start=1)}
     facts = ""

@@ -1,8 +1,7 @@
-"""The part of a program that can fire beside some facts.
+"""The part of a program that can fire given some facts.
 
-What a rule costs the grounder does not depend on whether it ever fires. Where the rules are many
-and the facts concern few of them, that part alone has the same stable models for a tenth of the
-time.
+The grounder spends time on every rule, whether it fires or not. If the facts concern few of many
+rules, that part has the same stable models in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -20,27 +19,26 @@ from symbouq.ontology.source import Signature, atoms_in, is_constant
 from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
-"""A predicate and its arguments: names and texts as they are written, and None for whatever else
-there is, a number too, which may stand for anything.
-"""
+"""Predicate and arguments of an atom: names and texts as written, None for anything else. Numbers
+are None, since they may match anything."""
 
 _OTHER = ""
-"""A constant that no rule has."""
+"""A constant that occurs in no rule."""
 
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
-"""A number, or a text, in which none is looked for."""
+"""A number, or a text, whose digits do not count."""
 
 
 class _Analysis(NamedTuple):
-    """A program as its slices are made of it; JSON values.
+    """Analysis of a program for slicing; JSON values.
 
     Attributes:
-        others: Its statements that are in every slice.
-        rules: Its rules.
-        literals: The patterns of positive literals of bodies; a literal's number is its place.
-        needs: How many of the literals each rule needs.
-        needed_by: The rules that need each literal.
-        gives: The literals that the head of each rule can meet.
+        others: Statements of every slice.
+        rules: Rules of the program, one for each alternative of their pools.
+        literals: Patterns of positive body literals, by the literal's number.
+        needs: Number of literals that each rule needs.
+        needed_by: Rules that need each literal.
+        gives: Literals that the head of each rule can match.
     """
 
     others: list[str]
@@ -54,7 +52,7 @@ class _Analysis(NamedTuple):
 def _analysis(text: str) -> _Analysis:
     statements: list[ast.AST] = []
     ast.parse_string(text, statements.append)
-    # One rule for each alternative of its pools: few of the words of a pool are in a sentence.
+    # Unpooled: a sentence has few of the words of a pool.
     rules = [r for s in statements if s.ast_type is ast.ASTType.Rule for r in s.unpool()]
     bodies = [{*map(_pattern, _needed(rule))} for rule in rules]
     others = [str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature]
@@ -74,14 +72,11 @@ def _analysis(text: str) -> _Analysis:
 
 
 class _Literals:
-    """Literals that atoms may meet.
-
-    Args:
-        listed: Their patterns.
+    """Literals that atoms can match.
 
     Attributes:
-        listed: The same.
-        constants: What stands in the patterns.
+        listed: As given.
+        constants: Constants in the patterns.
     """
 
     def __init__(self, listed: Iterable[_Pattern]) -> None:
@@ -93,7 +88,7 @@ class _Literals:
         self._met: dict[_Pattern, tuple[int, ...]] = {}
 
     def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
-        """The literals that an atom of some pattern can meet."""
+        """Literals that an atom with this pattern can match."""
         if pattern not in self._met:
             there = self._by_name.get((pattern[0] or "", len(pattern)), ())
             self._met[pattern] = tuple(n for other, n in there if _agree(pattern, other))
@@ -101,15 +96,15 @@ class _Literals:
 
 
 class Slices:
-    """Gives those rules of a program that can fire beside some facts.
+    """Selector of the rules of a program that can fire given some facts.
 
-    A rule can fire where each positive literal of its body has the pattern of a fact, or of the
-    head of a rule that can fire. Other literals are taken to hold. What nothing derives in a part
-    may be derived in the whole: ground it with the option `-Wno-atom-undefined`.
+    A rule can fire if each positive body literal has the pattern of a fact or of the head of a rule
+    that can fire. Other literals are assumed to hold. A predicate without rules in a slice may have
+    rules in the program: ground slices with the option `-Wno-atom-undefined`.
 
     Args:
         text: The program, without `#external` and `#script`.
-        store: Where what is made of it is kept, so that it is made once.
+        store: Cache for the analysis.
     """
 
     def __init__(self, text: str, store: Store | None = None) -> None:
@@ -121,10 +116,10 @@ class Slices:
         self._literals = _Literals(map(tuple, found.literals))
 
     def beside(self, facts: Iterable[str]) -> str:
-        """The text of the part that can fire beside some facts.
+        """Text of the part that can fire given some facts.
 
         Args:
-            facts: The facts, each with a full stop at its end.
+            facts: The facts, each ending with a full stop.
         """
         left = [*self._needs]
         fired = [rule for rule, needs in enumerate(left) if not needs]
@@ -142,7 +137,7 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """A fact's pattern, with what no rule names as one and the same constant."""
+        """Pattern of a fact; constants that no rule names become one constant."""
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants
@@ -159,7 +154,7 @@ def _parsed(fact: str) -> _Pattern:
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:
-    """The function terms of the positive atoms in a rule's body."""
+    """Function terms of the positive atoms in a rule's body."""
     for part in rule.body:
         positive = part.ast_type is ast.ASTType.Literal and part.sign == ast.Sign.NoSign
         if positive and part.atom.ast_type is ast.ASTType.SymbolicAtom:
@@ -167,7 +162,7 @@ def _needed(rule: ast.AST) -> Iterator[ast.AST]:
 
 
 def _pattern(symbol: ast.AST) -> _Pattern:
-    """The pattern of an atom."""
+    """Pattern of an atom."""
     return symbol.name, *(
         str(term) if is_constant(term) and not _is_number(term) else None
         for term in symbol.arguments

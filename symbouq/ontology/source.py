@@ -1,7 +1,7 @@
-"""Ontology files, parsed: facts and rules with the places they stand at.
+"""Parsed ontology files: facts and rules with their positions.
 
-The files are parsed with clingo's own parser, so every complaint names file and line;
-`rules/vocabulary.lp` says which predicates exist and what their arguments are.
+clingo's own parser is used, so every error has a file and line; `rules/vocabulary.lp` declares the
+predicates and their arguments.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ from clingo import ast
 from symbouq.errors import OntologyError
 
 PRIVATE = "_own_"
-"""What the names of an author's helpers begin with in a program: no rule of the project
-has a name like that, so that helpers and internals never meet."""
+"""Prefix of an author's helpers in programs. No rule of the project uses it, so helpers and
+internal predicates cannot collide."""
 
 Signature = tuple[str, int]
 """Predicate and arity."""
 
 Row = tuple[str, ...]
-"""The arguments of a fact, as text."""
+"""Arguments of a fact, as text."""
 
 Rows = dict[Signature, list[Row]]
 """Predicate and arity to its facts."""
 
 ASSERTED, QUERIED = ROLES = ("asserted", "queried")
-"""The roles of a relation: the scene asserts it, or a claim queries it."""
+"""Roles of a relation: asserted by the scene or queried by a claim."""
 
 
 class Place(NamedTuple):
-    """Where a statement stands: a file and a line in it, from 1."""
+    """Position of a statement: file and line, from 1."""
 
     file: str
     line: int
@@ -49,13 +49,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of an ontology.
+    """Rule of an ontology.
 
     Attributes:
-        statement: Its syntax tree, as its author wrote it.
-        place: Where it stands.
-        audit: Whether it joins the audit's rules, rather than the tables': what it speaks of
-            depends on what holds in a trace.
+        statement: Syntax tree, as written.
+        place: Its position.
+        audit: Whether it joins the rules of the audit, because it depends on a trace, rather than
+            those of the tables.
     """
 
     statement: ast.AST
@@ -64,10 +64,10 @@ class Rule:
 
     @property
     def private(self) -> ast.AST:
-        """The syntax tree for a program, its helpers under private names.
+        """Syntax tree for a program, with private names for helpers.
 
-        So are the facts of the vocabulary in a rule of the audit: the audit's own tables go
-        by the same names.
+        In audit rules, vocabulary facts also get private names, since the audit's tables use the
+        same names.
         """
         shared = audited() if self.audit else {**vocabulary(), **audited()}
         return _Private(shared).visit(self.statement)
@@ -75,16 +75,15 @@ class Rule:
 
 @dataclass
 class Source:
-    """The statements of an ontology.
+    """Statements of an ontology.
 
     Attributes:
-        facts: Each fact, its pools written out, to the place it stands at.
+        facts: Fact, with pools expanded, to its position.
         rules: The rules.
-        repeated: Facts stated once more, with the later place.
+        repeated: Facts stated again, with the later position.
         extended: The profile that a user's folder extends or makes its default.
-        own: The files that the author answers for: a user's folder's, else the built-in ones.
-        replaced: Relations that the folder declares anew, to how many built-in facts about them
-            are set aside.
+        own: The author's files: those of a user's folder, otherwise the built-in ones.
+        replaced: Relation that the folder redeclares, to the number of built-in facts it replaces.
     """
 
     facts: dict[clingo.Symbol, Place] = field(default_factory=dict)
@@ -96,7 +95,7 @@ class Source:
 
     @cached_property
     def rows(self) -> Rows:
-        """The facts by predicate, their arguments as text."""
+        """Facts by predicate, their arguments as text."""
         rows: Rows = defaultdict(list)
         for fact in self.facts:
             rows[fact.name, len(fact.arguments)].append(tuple(map(plain, fact.arguments)))
@@ -104,8 +103,8 @@ class Source:
 
     @cached_property
     def ready(self) -> Rows:
-        """The facts that are tables as they stand, sorted: of every profile, and no rule reads or
-        derives them. They need not be solved for each profile.
+        """Sorted facts that are tables already, in every profile: no rule reads or derives them, so
+        they need no solving.
         """
         ruled = {
             signature(term)
@@ -121,7 +120,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The facts as program text; of those that are tables as they stand, that there are some:
+        """Facts as program text. For predicates whose facts are tables already, only
         `ready(Predicate)`.
         """
         solved = [f for f in self.facts if (f.name, len(f.arguments)) not in self.ready]
@@ -134,13 +133,13 @@ class Source:
 
     @property
     def audit(self) -> str:
-        """The rules that join the audit's, as program text."""
+        """Audit rules of the ontology, as program text."""
         return "\n".join(str(rule.private) for rule in self.rules if rule.audit)
 
     @property
     def inputs(self) -> list[Signature]:
-        """The facts of the tables that rules of the audit read: predicates of the
-        vocabulary, and helpers derived from them.
+        """Facts of tables that audit rules read: vocabulary predicates and helpers derived from
+        them.
         """
         audit = [rule.statement for rule in self.rules if rule.audit]
         heads = {signature(term) for rule in audit for term in atoms_in([rule.head])}
@@ -149,7 +148,7 @@ class Source:
 
     @property
     def derived(self) -> dict[Signature, Place]:
-        """The predicates of the vocabulary that rules add to, with the place of such a rule."""
+        """Vocabulary predicates that rules add to, with the position of such a rule."""
         heads = [
             (signature(term), rule.place)
             for rule in self.rules
@@ -158,14 +157,12 @@ class Source:
         return {key: place for key, place in heads if key in vocabulary()}
 
     def place(self, fact: clingo.Symbol) -> Place:
-        """Where a fact stands; of one that a rule derives, where the rule does."""
+        """Position of a fact, or of the rule that derives it."""
         return self.facts.get(fact) or self.derived[fact.name, len(fact.arguments)]
 
     @property
     def concluded(self) -> set[str]:
-        """The relations that rules conclude to hold; all that there are, where a rule leaves
-        them to its body.
-        """
+        """Relations that rules conclude; all relations if a rule takes them from its body."""
         named: set[str] = set()
         for rule in self.rules:
             for term in atoms_in([rule.statement.head]):
@@ -177,11 +174,11 @@ class Source:
 
 
 def data_folder(name: str) -> Path:
-    """The folder `rules` or `ontology`: beside the package in a checkout, inside it
-    in an installed wheel.
+    """The folder `rules` or `ontology`: next to the package in a checkout, inside it in an
+    installed wheel.
 
     Raises:
-        OntologyError: If the installation has neither.
+        OntologyError: If the folder does not exist.
     """
     package = Path(__file__).parents[1]
     for folder in (package / "_data" / name, package.parent / name):
@@ -191,8 +188,8 @@ def data_folder(name: str) -> Path:
 
 
 def lp_files(folder: Path) -> list[Path]:
-    """The `.lp` files of a folder and the folders in it, in order; links are not followed to
-    other folders.
+    """The `.lp` files of a folder and its subfolders, in order. Links to other folders are not
+    followed.
     """
     return sorted(file for file in folder.rglob("*.lp") if file.is_symlink() or not file.is_dir())
 
@@ -201,7 +198,7 @@ def user_files(folder: str | os.PathLike[str]) -> list[Path]:
     """The `.lp` files of a user's folder.
 
     Raises:
-        OntologyError: If there is no such folder, or no file in it.
+        OntologyError: If the folder does not exist or has no such file.
     """
     if not Path(folder).is_dir():
         raise OntologyError(f"ontology folder {folder} does not exist or is not a folder")
@@ -215,8 +212,8 @@ _Stamp = tuple[tuple[str, int, int], ...]
 
 
 def files_stamp(folder: str | None) -> _Stamp:
-    """Names, times and sizes of the rule and ontology files, to notice an edit; they are looked at
-    once a second at most.
+    """Names, times and sizes of the rule and ontology files, to detect changes; checked at most
+    once a second.
     """
     return _stamp(folder, int(time.monotonic()))
 
@@ -239,13 +236,13 @@ def digest(files: Iterable[Path]) -> str:
 
 
 def plain(symbol: clingo.Symbol) -> str:
-    """A symbol as text: the content of a string, the spelling of anything else."""
+    """Symbol as text: the content of a string, the spelling of other symbols."""
     return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)
 
 
 def shown(file: str) -> str:
-    """A file's path for people: that of a built-in file from `ontology/` or `rules/` on,
-    one below the working folder relative to it.
+    """Path of a file for messages. Built-in files start at `ontology/` or `rules/`; files below the
+    working folder are relative to it.
     """
     for name in ("ontology", "rules"):
         if Path(file).is_relative_to(data_folder(name)):
@@ -256,25 +253,26 @@ def shown(file: str) -> str:
 
 
 MOST_BYTES = 4_000_000
-"""The largest file that is read as part of an ontology."""
+"""Maximum size of an ontology file in bytes."""
 
 MOST_OPERATORS = 250
-"""The most parentheses and operators of one statement: the parser nests as deep."""
+"""Maximum number of parentheses and operators in a statement, which bounds the parser's
+recursion."""
 
 
 def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
-    """The statements of files, comments and `#program base` left out.
+    """Statements of files, without comments and `#program base`.
 
     Raises:
-        OntologyError: If something is no regular file, or is too large to be an ontology, at
-            what leads out of the file, and at a syntax error, with its file and line.
+        OntologyError: If a file is not regular or is too large, refers outside itself, or has a
+            syntax error; the error has a file and line.
     """
     complaints: list[str] = []
     for file in files:
         found: list[ast.AST] = []
         try:
             check_file(file)
-            # As it is: the parser ends no line at a carriage return.
+            # Keep line ends: the parser does not end a line at a carriage return.
             text = file.read_bytes().decode("utf-8")
             _check_text(file, text)
             ast.parse_files(
@@ -294,27 +292,27 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
 
 
 def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None:
-    """Whether a file is one that a folder may hold: opening anything else may wait for ever,
-    and what a link leads to may be another's.
+    """Check that a file may be part of a folder. Opening a special file may block, and a link may
+    lead to someone else's file.
 
     Args:
         file: The file.
-        folder: The folder that it has to lie in, if there is one.
+        folder: The folder that must contain it, if any.
 
     Raises:
-        OntologyError: If it is no regular file, a very large one, or a link to elsewhere or to
-            nothing.
+        OntologyError: If it is not a regular file, too large, or a link that leads elsewhere or
+            nowhere.
     """
     message = ""
     try:
         str(file).encode()
-    except UnicodeEncodeError as error:  # the parser opens files by names in UTF-8
+    except UnicodeEncodeError as error:  # the parser opens files by UTF-8 names
         name = os.fsencode(file).decode(errors="backslashreplace")
         raise OntologyError("has no name in UTF-8; rename it", name, code="file") from error
     try:
         status = file.stat()
         real = file.resolve(strict=True)
-    except (OSError, RuntimeError) as error:  # RuntimeError: links on a circle, in Python 3.11
+    except (OSError, RuntimeError) as error:  # RuntimeError: circular links, in Python 3.11
         reason = "is a link to nothing; take it away"
         message = reason if file.is_symlink() else f"cannot be read: {error}"
         raise OntologyError(message, str(file), code="file") from error
@@ -333,11 +331,11 @@ _CODE = re.compile(
     r"|(?P<foreign>[^\x00-\x7f])|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
 )
 _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
-"""What clingo's lexer tells apart outside and inside of comments, as far as it matters here."""
+"""Comments, as far as clingo's lexer treats text inside and outside of them differently."""
 
 
 def _code(text: str) -> Iterator[re.Match[str]]:
-    """The code of a text, in order, without comments; they nest."""
+    """Code of a text, in order, without comments, which may nest."""
     at = 0
     while found := _CODE.search(text, at):
         yield found
@@ -351,21 +349,21 @@ def _code(text: str) -> Iterator[re.Match[str]]:
 
 
 def _check_text(file: Path, text: str) -> None:
-    """Refuses what clingo's parser would stumble over, or follow out of the folder.
+    """Refuse text that clingo's parser cannot handle or that leads out of the folder.
 
     Raises:
-        OntologyError: At a byte order mark, a NUL, another kind of program, what leads out of
-            the file (`#include`) or has a syntax of its own (`#script`, `#theory`, a line after
-            `#!`), in which a comment may be none, a character that is in no name, or a
-            statement that nests too deep.
+        OntologyError: At a byte order mark, a NUL, another kind of program, a reference outside the
+            file (`#include`), another syntax, in which comments may differ (`#script`, `#theory`, a
+            line after `#!`), a character that no name may contain, or a statement that nests too
+            deeply.
     """
     if text.startswith("\ufeff"):
         message = "begins with a byte order mark; save it as UTF-8 without one"
         raise OntologyError(message, str(file), 1, code="syntax")
-    if re.match(r"asp \d", text):  # the parser takes it for a program that is grounded already
+    if re.match(r"asp \d", text):  # the parser would read a ground program
         message = "begins like the output of a grounder; only facts and rules belong in an ontology"
         raise OntologyError(message, str(file), 1, code="form")
-    if "\0" in text:  # the parser cuts a text off there
+    if "\0" in text:  # the parser stops there
         line = text.count("\n", 0, text.index("\0")) + 1
         raise OntologyError("has a NUL character; take it away", str(file), line, code="syntax")
     operators = 0
@@ -378,7 +376,7 @@ def _check_text(file: Path, text: str) -> None:
                 "and every .lp file of a folder is read"
             )
         elif found["foreign"]:
-            # The parser cuts such a character in two where it complains of it, and dies of it.
+            # The parser crashes on such a character when it reports it cut in two.
             message = f'{found[0]} belongs in texts ("...") and comments only; names are ASCII'
             mend = "Spell the name with ASCII letters, or put the text in straight quotes."
         elif operators > MOST_OPERATORS:
@@ -389,12 +387,12 @@ def _check_text(file: Path, text: str) -> None:
 
 
 _COMMENT_ELSEWHERE = re.compile(r"\s*(?:#|//)")
-"""What begins a comment in other languages."""
+"""Start of a comment in other languages."""
 
 
 def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
-    """A syntax error where its cause is: at the end of a statement without its full stop, which the
-    parser misses when the next one begins, or at the end of the file.
+    """Syntax error at its cause: at the end of a statement without a full stop, which the parser
+    only notices at the next statement or at the end of the file.
     """
     if error.code != "syntax" or error.line is None:
         return error
@@ -417,7 +415,7 @@ def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
 def complaint(
     complaints: Sequence[str], otherwise: str, file: str, lines: int | None = None
 ) -> OntologyError:
-    """The solver's first complaint as an error with file and line."""
+    """First complaint of the solver as an error with file and line."""
     text = (complaints[0] if complaints else otherwise).replace(PRIVATE, "")
     place = re.match(
         r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: (?:error|warning|info): (?P<what>.*)",
@@ -439,19 +437,19 @@ def complaint(
 
 
 def new_control(*options: str) -> tuple[clingo.Control, list[str]]:
-    """A control, and what it will complain about."""
+    """Control, and the list that collects its complaints."""
     complaints: list[str] = []
     return clingo.Control(options, lambda _, text: complaints.append(text)), complaints
 
 
 def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> None:
-    """Grounds a program that is to be without any complaint: an atom that nothing derives is
-    a name mistyped.
+    """Ground a program in which any complaint is an error: an atom that is never derived is a
+    mistyped name.
 
     Args:
-        control: Holds the program.
-        complaints: What it complains about.
-        name: What the program is called.
+        control: Control object with the program.
+        complaints: List of its complaints.
+        name: Name of the program.
 
     Raises:
         OntologyError: At the first complaint.
@@ -465,7 +463,7 @@ def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> Non
 
 
 def place_of(statement: ast.AST) -> Place:
-    """Where a statement begins."""
+    """Position of a statement."""
     begin = statement.location.begin
     return Place(begin.filename, begin.line)
 
@@ -476,12 +474,12 @@ def signature(term: ast.AST) -> Signature:
 
 
 def public(atom: clingo.Symbol) -> Signature:
-    """Predicate and arity of an atom, a helper's under the name that its author gave it."""
+    """Predicate and arity of an atom; helpers under their author's names."""
     return atom.name.removeprefix(PRIVATE), len(atom.arguments)
 
 
 def _functions(symbol: ast.AST) -> list[ast.AST]:
-    """The function terms of an atom's symbol: of a pool one for each alternative."""
+    """Function terms of an atom's symbol, one for each alternative of a pool."""
     if symbol.ast_type is ast.ASTType.UnaryOperation:  # classical negation
         return _functions(symbol.argument)
     if symbol.ast_type is ast.ASTType.Pool:
@@ -490,7 +488,7 @@ def _functions(symbol: ast.AST) -> list[ast.AST]:
 
 
 def fact_of(statement: ast.AST) -> ast.AST | None:
-    """The function term of a statement that is a fact, if it is one."""
+    """Function term of a statement, if it is a fact."""
     if statement.ast_type is not ast.ASTType.Rule or statement.body:
         return None
     literal = statement.head
@@ -510,7 +508,7 @@ def is_constant(term: ast.AST) -> bool:
 
 
 class _Atoms(ast.Transformer):
-    """Collects the function terms of all atoms below a syntax tree."""
+    """Collect the function terms of all atoms in a syntax tree."""
 
     def __init__(self) -> None:
         self.found: list[ast.AST] = []
@@ -521,7 +519,7 @@ class _Atoms(ast.Transformer):
 
 
 def atoms_in(trees: Iterable[ast.AST]) -> list[ast.AST]:
-    """The function terms of all atoms below syntax trees."""
+    """Function terms of all atoms in syntax trees."""
     collector = _Atoms()
     for tree in trees:
         collector.visit(tree)
@@ -529,10 +527,10 @@ def atoms_in(trees: Iterable[ast.AST]) -> list[ast.AST]:
 
 
 class _Private(ast.Transformer):
-    """Gives the atoms of a rule private names.
+    """Give the atoms of a rule private names.
 
     Args:
-        shared: The predicates that keep theirs.
+        shared: Predicates that keep their names.
     """
 
     def __init__(self, shared: Collection[Signature]) -> None:
@@ -556,10 +554,10 @@ _INCLUDE = re.compile(r'^#include "(?P<file>[^"]+)"\.$', re.MULTILINE)
 
 
 def rule_files(*names: str) -> list[Path]:
-    """The files of the project's rules that make a program, each once.
+    """Rule files of the project that make a program, each once.
 
-    A file with `#include` is an entry: it includes the files of a program and holds nothing else.
-    They are looked up beside it, never in the working folder, where clingo looks first.
+    A file with `#include` only lists the files of a program. They are looked up next to it, never
+    in the working folder, where clingo would look first.
 
     Args:
         names: Files in `rules/`, without `.lp`.
@@ -574,7 +572,7 @@ def rule_files(*names: str) -> list[Path]:
 
 
 def rule_statements(*names: str) -> list[ast.AST]:
-    """The statements of the project's rules that make a program.
+    """Statements of the project's rule files that make a program.
 
     Args:
         names: Files in `rules/`, without `.lp`.
@@ -588,7 +586,7 @@ def declarations() -> dict[str, list[tuple[clingo.Symbol, ...]]]:
     table = defaultdict(list)
     for statement in rule_statements("vocabulary"):
         fact = fact_of(statement)
-        assert fact is not None  # the file ships with the package and holds facts alone
+        assert fact is not None  # the file ships with the package and contains only facts
         for term in fact.unpool():
             symbol = clingo.parse_term(str(term))
             table[symbol.name].append(tuple(symbol.arguments))
@@ -596,15 +594,15 @@ def declarations() -> dict[str, list[tuple[clingo.Symbol, ...]]]:
 
 
 def declared(predicate: str) -> list[str]:
-    """The first arguments of a predicate's facts in `rules/vocabulary.lp`, in order."""
+    """First arguments of a predicate's facts in `rules/vocabulary.lp`, in order."""
     return [str(row[0]) for row in declarations()[predicate]]
 
 
 def _signatures(predicate: str) -> dict[Signature, tuple[str, ...]]:
-    """Predicates with the kinds of their arguments, as facts of `rules/vocabulary.lp` say."""
+    """Predicates with the kinds of their arguments, from facts of `rules/vocabulary.lp`."""
     table = {}
     for name, kinds, *_ in declarations()[predicate]:
-        # A one-place signature is a parenthesised term, longer ones are tuples.
+        # A signature with one argument is a parenthesised term, longer ones are tuples.
         names = [str(kinds)] if kinds.name else [str(kind) for kind in kinds.arguments]
         table[str(name), len(names)] = tuple(names)
     return table
@@ -618,20 +616,22 @@ def vocabulary() -> dict[Signature, tuple[str, ...]]:
 
 @cache
 def audited() -> dict[Signature, tuple[str, ...]]:
-    """The same of what a user's rules may use of the audit (`rules/closure.lp`)."""
+    """Predicates of the audit that a user's rules may use, with the kinds of their arguments
+    (`rules/closure.lp`).
+    """
     return _signatures("audited")
 
 
 @cache
 def table_groups() -> dict[Signature, str]:
-    """Predicates whose facts are tables of the readers, to the group that they belong to."""
+    """Predicate whose facts are tables of readers to its group."""
     rows = zip(vocabulary(), declarations()["signature"], strict=True)
     return {key: str(row[2]) for key, row in rows if len(row) > 2}
 
 
 @cache
 def domains() -> dict[str, tuple[str, ...]]:
-    """Kind of argument to its values, where `rules/vocabulary.lp` lists them."""
+    """Kind of argument to its values, if `rules/vocabulary.lp` lists them."""
     table: dict[str, tuple[str, ...]] = {}
     for kind, value in declarations()["domain"]:
         table[str(kind)] = (*table.get(str(kind), ()), str(value))
@@ -639,6 +639,6 @@ def domains() -> dict[str, tuple[str, ...]]:
 
 
 def forget() -> None:
-    """Forgets what was read of `rules/vocabulary.lp`, after an edit."""
+    """Clear the cache of `rules/vocabulary.lp` after a change."""
     for remembered in (declarations, vocabulary, audited, table_groups, domains):
         remembered.cache_clear()

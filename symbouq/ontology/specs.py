@@ -1,4 +1,4 @@
-"""The format of `.test` files: expectations that stand beside the rules, as text.
+"""The format of `.test` files: expectations as text, next to the rules.
 
 A `.test` file holds tests such as
 
@@ -11,31 +11,30 @@ A `.test` file holds tests such as
       entailed: The box is left of the sofa. by scene 1, scene 2
       todo unknown: The box is near the sofa.
 
-Lines that end in a full stop are words, read by the parser; others are relations
-(`box inside crate; box near sofa`), and one test is in words or in relations. A claim
-begins with its verdict, or `unread` where no relation is to be read from it, and `by` names its
-premises. Each claim is judged on its own; under `steps:` in place of `claims:` they are judged
-in order, each after those before it, as those of a trace are: the verdict is then that under the
-assumed context, `(grounded VERDICT)` may follow, and a premise may be a claim. `pairs:` holds
-lines such as `possible x z: dc ec` and `certain x z: dc`. A scene that contradicts itself
-says so with `clash: scene 1, scene 2`. With `answers:` (the labels, divided by commas) and
-`answer:` (the one expected, or several, or `nothing`), the question is answered too; the last
-claim is then the delivered answer.
+Lines that end in a full stop are sentences for the parser; other lines are relations (`box inside
+crate; box near sofa`). A test uses either sentences or relations. A claim begins with its verdict,
+or with `unread` if it has no relation; `by` names its premises. Claims under `claims:` are judged
+independently. Claims under `steps:` are judged in order, like those of a trace: the verdict is that
+in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises. `pairs:` has
+lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2` declares a
+contradictory scene. With `answers:` (labels, separated by commas) and `answer:` (one or more
+expected labels, or `nothing`), the question is answered, too; the last claim is then the delivered
+answer.
 
-A test may say what sentences read as, instead:
+Alternatively, a test states the readings of sentences:
 
     reads:
       The cup is in the box, and it is not next to the lamp.
         cup inside box "in"
         denied: cup=it next_to lamp "next to"
 
-Under each sentence stand the relations that it speaks of, names of several words in single quotes,
-with the words that say so at the end; before a colon the stance (`possible`, `supposed`, ...)
-and whether it is denied; after `=` the words by which a thing is mentioned, where these are not its
-name. `by "AMOUNT"` before the words tells by how much, `place: THING SCALE NUMBER "WORDS"` and
-`heading: THING DIRECTION "WORDS"` a place on a scale and where a thing faces, and `THING-before`
-where it was before it moved. `unexpressed REASON: "WORDS"` names what no relation can say. These
-are the examples that a language model is shown.
+The relations of a sentence follow below it, each with its words at the end. Names of several words
+are in single quotes. The stance (`possible`, `supposed`, ...) and `denied` go before a colon. After
+`=` come the words that mention a thing, if they differ from its name. `by "AMOUNT"` before the
+words gives an amount, `place: THING SCALE NUMBER "WORDS"` a place on a scale, `heading: THING
+DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` the thing's place before
+it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express. Language models
+are shown these tests as examples.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ _PAIR = re.compile(
 
 
 _OF_ONE = {"place": 3, "heading": 2}
-"""What is read of one thing, to how many words say it."""
+"""Readings about one thing, to the number of their arguments."""
 _READING = re.compile(
     r"(?:(?:unexpressed\s+(?P<reason>[a-z-]+)|(?P<stance>(?!denied)[a-z]+)?\s*(?P<denied>denied)?)"
     r"\s*:\s*)?(?P<said>[^\"]*?)\s*(?:by\s+\"(?P<amount>[^\"]+)\"\s*)?\"(?P<words>[^\"]+)\""
@@ -78,15 +77,15 @@ class SpecError(SymboUQError):
 
 @dataclass(frozen=True)
 class ExpectedClaim:
-    """One claim of a test, and the verdict expected of it.
+    """Claim of a test with its expected verdict.
 
     Attributes:
-        line: The line that says so.
+        line: Line of the claim.
         text: The claim, in words or in relations.
-        verdict: The verdict, among steps that under the assumed context, or `unread`.
-        grounded: The verdict under the scene alone, where the test gives it.
-        premises: The premises, where the test gives them.
-        todo: Whether it is known to come out otherwise.
+        verdict: The verdict (of a step, in the assumed context), or `unread`.
+        grounded: The grounded verdict, if the test gives it.
+        premises: The premises, if the test gives them.
+        todo: Whether it is a known miss.
     """
 
     line: int
@@ -99,7 +98,7 @@ class ExpectedClaim:
 
 @dataclass(frozen=True)
 class ExpectedPair:
-    """A pair of a test, and the relations expected to be possible, or certain."""
+    """Pair of a test, with the relations expected to be possible or certain."""
 
     line: int
     mode: str
@@ -109,7 +108,7 @@ class ExpectedPair:
 
 
 class Mentioned(NamedTuple):
-    """A thing of a reading: its name, and the words by which a sentence mentions it."""
+    """Thing of a reading: its name, and the words that mention it."""
 
     name: str
     words: str
@@ -117,17 +116,17 @@ class Mentioned(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpectedReading:
-    """A relation that a sentence speaks of, or what of it no relation says.
+    """Relation of a sentence, or words that no relation expresses.
 
     Attributes:
-        line: The line that says so.
-        stance: How it is said; the reason, where no relation says it; `place` and `heading`, where
-            it is said of one thing.
-        denied: Whether it is said not to hold.
-        things: Subject and objects; none where no relation says it.
-        relation: The relation; empty where none says it.
-        words: The words that say it.
-        amount: By how much; the number of a place.
+        line: Its line.
+        stance: Stance; the reason for unexpressed words; `place` or `heading` for readings of one
+            thing.
+        denied: Whether the sentence denies it.
+        things: Subject and objects; empty for unexpressed words.
+        relation: The relation; empty for unexpressed words.
+        words: The words that state it.
+        amount: Amount, or the number of a place.
     """
 
     line: int
@@ -141,13 +140,13 @@ class ExpectedReading:
 
 @dataclass(frozen=True)
 class ExpectedSentence:
-    """A sentence and what it reads as.
+    """Sentence with its expected reading.
 
     Attributes:
-        line: The line that it stands on.
+        line: Its line.
         text: The sentence.
-        says: What it reads as, in order.
-        todo: Whether the parser-based reader is known to read it otherwise.
+        says: Its readings, in order.
+        todo: Whether it is a known miss of the parser-based reader.
     """
 
     line: int
@@ -161,17 +160,16 @@ class Spec:
     """One test.
 
     Attributes:
-        file: The file that it stands in.
+        file: Its file.
         line: The line of its name.
-        name: What it is called.
-        options: `profile`, `dataset`, `question`, `answers` and `answer`, where it gives
-            them.
+        name: Its name.
+        options: `profile`, `dataset`, `question`, `answers` and `answer`, if given.
         scene: The scene's lines.
         claims: The claims, in order.
-        steps: Whether each claim is judged after those before it, and not on its own.
+        steps: Whether claims are judged in order, each after the earlier ones.
         pairs: Expectations about pairs.
-        reads: Sentences with what they read as.
-        clash: The premises of the scene that contradict each other, where they do.
+        reads: Sentences with their readings.
+        clash: Premises of the scene that contradict each other, if any.
     """
 
     file: str
@@ -187,21 +185,21 @@ class Spec:
 
     @property
     def expects(self) -> bool:
-        """Whether the test expects anything but that its scene can be true."""
+        """Whether the test expects anything beyond a consistent scene."""
         asked = self.claims or self.pairs or self.reads or self.clash or "answer" in self.options
         return bool(asked)
 
     @property
     def in_words(self) -> bool:
-        """Whether the test is in words, rather than in relations."""
+        """Whether the test is in words."""
         return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
 
     def trace(self) -> Trace:
-        """The trace that the test audits.
+        """Trace that the test audits.
 
         Raises:
-            SpecError: If a line is no relation, or words and relations are mixed; without the
-                place.
+            SpecError: If a line is not a relation, or words and relations are mixed; without a
+                position.
         """
         options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
         record: dict[str, Any] = {"id": self.name, **options}
@@ -255,7 +253,7 @@ def _relations(line: str) -> list[dict[str, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """The words of a text, several in quotes as one; none where a quote is not closed."""
+    """Words of a text, quoted ones as one word; empty if a quote is not closed."""
     try:
         return shlex.split(text)
     except ValueError:
@@ -263,7 +261,7 @@ def _split(text: str) -> list[str]:
 
 
 def discovered(folder: str | None) -> list[Spec]:
-    """The tests of an ontology folder, or the built-in ones.
+    """Tests of an ontology folder, or the built-in ones.
 
     Raises:
         SpecError: If a test file cannot be read.
@@ -274,14 +272,14 @@ def discovered(folder: str | None) -> list[Spec]:
 
 
 def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
-    """The tests of one file.
+    """Tests of one file.
 
     Args:
         file: The file.
-        folder: The folder that it has to lie in, if there is one.
+        folder: The folder that must contain it, if any.
 
     Raises:
-        SpecError: At the first line that is none of the format.
+        SpecError: At the first line with an invalid format.
     """
     try:
         check_file(file, folder)
@@ -302,7 +300,7 @@ def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
 
 
 def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> str:
-    """Adds one line to the tests; gives the block that it stands in or begins."""
+    """Add one line to the tests; return its block."""
     line = raw.strip()
     key, _, rest = line.partition(":")
     rest = rest.strip()
@@ -361,7 +359,7 @@ def _claim(line: str, number: int, steps: bool) -> ExpectedClaim:
 
 
 def _take_reading(spec: Spec, line: str, number: int) -> None:
-    """Adds a line of `reads:`: a sentence, or what the last one reads as."""
+    """Add a line of `reads:`: a sentence, or a reading of the last one."""
     if not line.endswith('"'):
         text = line.removeprefix("todo ")
         if not _is_words(text):
@@ -423,5 +421,5 @@ def _pair(line: str, number: int) -> ExpectedPair:
 
 
 def listed(text: str) -> list[str]:
-    """The parts of a list that commas divide."""
+    """Items of a list separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()]

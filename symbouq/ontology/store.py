@@ -1,9 +1,9 @@
-"""What was made of rules before, in the user's folder for caches: to compile an ontology takes most
-of a second, to read the outcome a few milliseconds.
+"""Cache of compiled rules in the user's cache folder. Compiling an ontology takes most of a second,
+loading the result a few milliseconds.
 
-An entry is found by what it depends on, byte by byte: rules, code and solver. It is signed with
-that, and one that was edited, or that others may write, is made again. Whatever is wrong with the
-folder costs time, and nothing else.
+An entry is keyed by its inputs, byte by byte: rules, code and solver. It is signed with these; an
+entry that was edited, or that others may write, is recreated. A problem with the folder costs only
+time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from pydantic_core import from_json, to_json
 from symbouq.ontology.source import Rows, digest
 
 VARIABLE = "SYMBOUQ_CACHE"
-"""Variable of the environment that names the folder for caches; empty, nothing is kept."""
+"""Environment variable with the cache folder; empty to disable the cache."""
 
 _MOST = 32
-"""Entries of a kind that are kept; what was made longest ago goes first."""
+"""Maximum number of entries of a kind; the oldest are removed first."""
 
 
 class Store:
-    """What is kept of some rules.
+    """Cache of results from some rules.
 
     Args:
-        kind: What is made of them, the name of a folder.
+        kind: Kind of result, the name of a folder.
         content: The rules, or their hash.
     """
 
@@ -47,13 +47,13 @@ class Store:
         self._folder = None if root is None else root / kind / self._key
 
     def load(self, name: str) -> Any:
-        """The JSON value that was saved by a name; None where there is none."""
+        """JSON value saved under a name; None if there is none."""
         if self._folder is None:
             return None
         return recalled(self._folder / name, f"{self._key} {name}")
 
     def save(self, name: str, value: Any) -> None:
-        """Saves a value as JSON, if that can be done."""
+        """Save a value as JSON, if possible."""
         if self._folder is None:
             return
         with suppress(OSError):
@@ -64,10 +64,10 @@ class Store:
 
 
 def remember(file: Path, made_from: str, value: Any) -> None:
-    """Writes a JSON value into a file of the folder for caches, signed with what it was made from.
+    """Write a JSON value to a file in the cache folder, signed with its inputs.
 
     Raises:
-        OSError: If that cannot be done.
+        OSError: If it cannot be written.
     """
     content = to_json(value)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -77,11 +77,11 @@ def remember(file: Path, made_from: str, value: Any) -> None:
 
 
 def recalled(file: Path, made_from: str) -> Any:
-    """The value that `remember` wrote; None where there is none, it was made from something else or
-    edited, or somebody else may write it.
+    """Value written by `remember`; None if there is none, if it was made from other inputs or
+    edited, or if others may write it.
     """
     try:
-        # A pipe is not waited for, and no link is followed.
+        # Do not wait for a pipe or follow a link.
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(opened, "rb") as stream:
             status = os.fstat(opened)
@@ -103,31 +103,31 @@ def _signature(made_from: str, content: bytes) -> bytes:
 
 
 def listed(rows: Rows) -> list[Any]:
-    """Rows by their predicates, as JSON has them."""
+    """Rows by predicate, as JSON values."""
     return [[name, arity, found] for (name, arity), found in rows.items()]
 
 
 def unlisted(value: Iterable[Any]) -> Rows:
-    """The rows of `listed`."""
+    """Inverse of `listed`."""
     rows: Rows = defaultdict(list)
     rows.update(((name, arity), [*map(tuple, found)]) for name, arity, found in value)
     return rows
 
 
 def cache_folder() -> Path | None:
-    """The project's folder for caches; None where nothing is to be kept."""
+    """The project's cache folder; None if caching is disabled."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         return Path(named) if named else None
     base = os.environ.get("XDG_CACHE_HOME")
     try:
         return Path(base or Path.home() / ".cache") / "symbouq"
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # no home folder
         return None
 
 
 def _tidy(folder: Path) -> None:
-    """Takes away what was made longest ago."""
+    """Remove the oldest entries."""
     kept = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
     for entry in kept[_MOST:]:
         shutil.rmtree(entry, ignore_errors=True)

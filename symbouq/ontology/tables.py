@@ -1,7 +1,7 @@
-"""The tables of one profile: what the readers and the audit know about relations and words.
+"""Tables of one profile: knowledge of the readers and the audit about relations and words.
 
-A table has the name of the predicate of `rules/vocabulary.lp` that its rows are facts of, or, where
-rules derive it, of the predicate that `rules/compile/output.lp` shows.
+A table is named after a predicate of `rules/vocabulary.lp` or, if rules derive it, of
+`rules/compile/output.lp`.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _T = TypeVar("_T")
 
 
 class Tables(dict[Signature, list[Row]]):
-    """Predicate and arity to rows: the facts of the vocabulary that a profile has, and what rules
-    derive from them. An argument that names a profile is left out of a row.
+    """Predicate and arity to rows: the profile's vocabulary facts and derived ones. Rows omit
+    arguments that name a profile.
     """
 
     def rows(self, predicate: str) -> list[Row]:
-        """The rows of a predicate, of any arity."""
+        """Rows of a predicate, of any arity."""
         return [row for (name, _), rows in self.items() if name == predicate for row in rows]
 
     def members(self, predicate: str) -> frozenset[str]:
-        """The first arguments of a predicate: what it is said of."""
+        """First arguments of a predicate's rows."""
         return frozenset(row[0] for row in self.rows(predicate))
 
 
 def _group(kind: type[_T], tables: Tables) -> _T:
-    """A group of tables. Each field is annotated with what makes it of the rows of a predicate: the
-    one of its own name, where none is named beside.
+    """Group of tables. Each field is annotated with the function that builds it from the rows of a
+    predicate, by default the one of its name.
     """
     made = {}
     for name, annotation in get_type_hints(kind, include_extras=True).items():
@@ -160,24 +160,24 @@ def _attributes(rows: list[Row]) -> dict[str, tuple[str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Relations:
-    """How the relations of a profile behave, and what one of them says of another.
+    """Properties of a profile's relations, and relations between them.
 
     Attributes:
         family: Relation to its family.
-        sort: Family to what the features of an audit count its relations as.
+        sort: Family to the kind under which an audit's features count its relations.
         converse: Relation to its converse (a symmetric one to itself).
-        mirror: The converse, where swapping the things says exactly the same.
-        suffices: (trusted, claimed) pairs of relations of which, over one pair of
-            things, the first suffices for the second.
-        excludes: Relation to those that no pair can have with it at once.
-        implied: Relation to those that hold wherever it does, itself included.
-        presumed: Pairs of relations of which the first has the second by default (presumes/3).
-        negation: Relation to the one that states its absence.
-        functional: The relations of which a subject has one object at a time.
-        within: The relations of which the subject lies within the object.
-        join: Two directions to the one that has the components of both.
-        displacement: Relation that the layout alone decides to the number of axes on which
-            it is not equality.
+        mirror: Relation to its converse, if swapping the things is equivalent.
+        suffices: (trusted, claimed) pairs of relations where the first implies the second for the
+            same things.
+        excludes: Relation to those that exclude it.
+        implied: Relation to its consequences, itself included.
+        presumed: Pairs of relations where the first implies the second by default (presumes/3).
+        negation: Relation to the one that states its negation.
+        functional: Relations for which a subject has one object at a time.
+        within: Relations for which the subject lies within the object.
+        join: Two directions to the one with the components of both.
+        displacement: Relation decided by the layout to the number of axes on which it is not
+            equality.
         component: Direction to the sign of its component on each axis.
     """
 
@@ -198,39 +198,38 @@ class Relations:
 
     @cached_property
     def symmetric(self) -> frozenset[str]:
-        """The relations that equal their converse."""
+        """Relations that equal their converse."""
         return frozenset(r for r, s in self.converse.items() if r == s)
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """The phrases and words of a profile; texts that are looked up are in lower case.
+    """Phrases and words of a profile; texts for lookup are in lower case.
 
     Attributes:
         phrase: Phrase to relation.
-        phrase_of: Data set to the phrases that have a sense of their own in its texts.
+        phrase_of: Dataset to the phrases with a special sense in its texts.
         clock: Hour of a clock face to direction.
         wording: Relation to the phrases that express it in generated text.
-        grouped: Relation whose grounds are one thing to what that is to each of them.
-        place: Phrases that name a side; their ground needs a linking word.
+        grouped: Relation to grounds that form a group, to the group's relation to each of them.
+        place: Phrases that name a side and need a linking word before their ground.
         finite: Phrases that are finite verbs.
-        adjacent: Phrases that count only right before their ground.
-        label: Answer label to what it means: `yes`, `no`, `open`, ...
-        relation_label: Answer label to the relation that it stands for, beside names and
-            phrases.
-        loosely: Relation to what it means where things are described by it.
-        vague: Relations whose words may mean something narrower.
-        of_container: Relation to what it is where its object is a container.
-        having: What a block "with a square" is to the square; empty where nothing says.
-        situated: What a thing introduced without a place is to the container that the text
-            is about; empty where nothing is understood.
-        noun: Noun to its kind, and whether it is a plural.
-        attribute: Adjective to its dimension and its value there.
-        covers: Kind to the kinds that its nouns may mean.
-        container: The kinds of things that other things are in.
+        adjacent: Phrases that count only directly before their ground.
+        label: Answer label to its meaning: `yes`, `no`, `open`, ...
+        relation_label: Answer label to its relation, in addition to names and phrases.
+        loosely: Relation to its meaning in descriptions of things.
+        vague: Relations whose words may have a narrower meaning.
+        of_container: Relation to its meaning if its object is a container.
+        having: Relation of a block "with a square" to the square; empty if not stated.
+        situated: Implicit relation of a thing without a place to the container that the text is
+            about; empty if there is none.
+        noun: Noun to its kind, and whether it is plural.
+        attribute: Adjective to its dimension and value.
+        covers: Kind to the kinds that its nouns may refer to.
+        container: Kinds of things that contain others.
         numeral: Word to number.
-        ordinal: Word to the number that it counts to.
-        texts: Data set to how its texts are read: `described` or `parsed`.
+        ordinal: Ordinal word to number.
+        texts: Dataset to the reader of its texts: `described` or `parsed`.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
@@ -259,45 +258,43 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """The words of the reader of parsed sentences, of every relation; texts in lower case.
+    """Words of the parser-based reader, for every relation; texts in lower case.
 
     Attributes:
-        expression: Category to its texts, with the relations that they express.
-        lexeme: Class of words that express no relation by themselves to its words.
-        denied_as: Relation to what is meant where it is denied.
-        partly_as: Relation to that of a thing of which a part has it.
-        through_as: Kind of part and a relation by such a part to the one between the things.
-        understood_as: Relation to the one that its words say where the profile has not itself.
-        central: Relations to a thing of what is in its middle.
-        bounding: Relations to a boundary of a thing of what is on that side within it.
-        part_as: What is said of a part and what it belongs to.
-        distinct: What two containers of one kind are taken to be to each other; empty where nothing
-            is understood.
-        exactly_as: Direction to what is said where it is said to be exact.
-        levels: Exact direction to what it is of things that nothing is in or on.
-        upright_as: Relation to what words other than those of the compass say with it in a text
-            that uses the compass.
-        blurred: Words, each with a relation that the things it relates may have as well.
-        tall: Scales that go up and down, wherever north is.
-        sense: An adposition and a class of words to the relation that it says to a thing of that
+        expression: Category to its texts, with the relations they express.
+        lexeme: Class of words without a relation to its words.
+        denied_as: Relation to the meaning of its denial.
+        partly_as: Relation of a part to the relation of the whole.
+        through_as: Kind of part and the relation by it, to the relation between the things.
+        understood_as: Relation to its substitute in a profile without it.
+        central: Relations of things in the middle of another.
+        bounding: Relations to a boundary of a thing that mean that side inside it.
+        part_as: Relations of parts to wholes.
+        distinct: Implicit relation of two containers of the same kind; empty if there is none.
+        exactly_as: Direction to its exact form.
+        levels: Exact direction to its meaning for things that nothing is in or on.
+        upright_as: Relation to the meaning of its non-compass words in a text that uses the
+            compass.
+        blurred: Words, each with another relation that its things may have.
+        tall: Vertical scales, independent of north.
+        sense: Adposition and class of words to the relation it expresses with a ground of that
             class.
-        carried: Relations to a thing of what moves along with it.
-        within_as: Direction to what is said of a thing that is on that side within another.
-        scale: Scale to the relation of what has the greater number on it to what has the smaller.
-        shares_place: Relations to a thing of what has its place: row, column, coordinates.
-        axis_of: Word for the axis of a scale to it.
-        aligned: Relation to the axis on which two things that have it are at one place.
-        notation: What is written, with letters for names and directions, to what it means.
-        level: Words that say that things have one place on a scale, to the scale.
-        metric: Scale of which the places are at even distances to the unit of these.
-        clockwise: Direction to the one to the right of who faces it.
-        quarters: Side to the quarters of a turn, clockwise, of who turns there.
-        person: Pronoun or possessive of the speaker or the hearer to the name of these.
-        crosses: Scale to the one across it, without which its places are not compared.
-        region: Scales of which a place may be spoken of itself: "row 3".
-        scaled: Scale, number (None for one that is counted in the text) and the words for it.
-        unit: Word for a unit to the kind of measure that it is of, and how many smallest parts it
-            has.
+        carried: Relations of things that move along with another.
+        within_as: Direction to the relation of a thing on that side within another.
+        scale: Scale to the relation of a greater position to a smaller one.
+        shares_place: Relations of things that share another's place: row, column, coordinates.
+        axis_of: Word for an axis to its scale.
+        aligned: Relation to the axis on which its things coincide.
+        notation: Notation, with letters for names and directions, to its meaning.
+        level: Words for the same place on a scale, to the scale.
+        metric: Scale with equidistant places to their unit.
+        clockwise: Direction to the one on the right when facing it.
+        quarters: Side to the clockwise quarter turns towards it.
+        person: Pronoun or possessive of the first or second person to the name of that person.
+        crosses: Scale to the one across it, which its places need to be comparable.
+        region: Scales whose places can be things themselves: "row 3".
+        scaled: Scale, number (None if counted in the text) and words.
+        unit: Word for a unit to its kind of measure and its size in smallest parts.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -335,14 +332,14 @@ class Wording:
 
     @cached_property
     def inner_sides(self) -> frozenset[str]:
-        """What says where in a thing another is."""
+        """Relations that place one thing inside another."""
         told = frozenset(side for sides in self.within_as.values() for side in sides)
         return told | self.central if told else told
 
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """The explanations of the audit.
+    """Explanations of the audit.
 
     Attributes:
         message: Message name to template.
@@ -355,25 +352,24 @@ class Messages:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """The relations of a profile as facts for the rules of a trace.
+    """Relations of a profile as facts for the rules of a trace.
 
     Attributes:
-        readings: (role, relation) to its reading, a number; where a relation says the
-            same in both roles, they share it.
+        readings: (role, relation) to its reading, a number; roles with the same meaning share it.
         patterns: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`, with `{key}`
             for its number.
-        axes: The axes on which each reading bounds coordinates.
-        relational: The readings that closure, and not the layout, decides.
+        axes: Axes on which each reading bounds coordinates.
+        relational: Readings that the closure decides rather than the layout.
         closure_facts: The relational axioms (inverse, ... incompatible) as facts.
-        rules: Rules that a user's ontology adds to the audit's.
+        rules: Audit rules of a user's ontology.
         coordinates: (axis, end) of each coordinate of a thing, a `point` or the `low`
             and `high` ends of an extent; coordinate i of the rule programs is
             `coordinates[i - 1]`.
         extent_facts: The facts about relations for `rules/extent.lp`; empty for points.
-        hull_facts: Those for `rules/hull.lp`; empty for points.
-        spanning: The readings by which things may span others.
+        hull_facts: The facts for `rules/hull.lp`; empty for points.
+        spanning: Readings by which things may span others.
         ends: Axis to the fact that names its low and high coordinate; empty for points.
-        denying: The readings that say no more than that another one fails.
+        denying: Readings that only negate another one.
     """
 
     readings: dict[tuple[str, str], int]
@@ -391,7 +387,7 @@ class Encoding:
 
     @cached_property
     def facts(self) -> tuple[str, ...]:
-        """Each reading as facts."""
+        """Facts of each reading."""
         return tuple(p.replace("{key}", str(key)) for key, p in enumerate(self.patterns))
 
     def closes(self, keys: Collection[int]) -> bool:
@@ -399,17 +395,17 @@ class Encoding:
         return bool(self.rules) or not self.relational.isdisjoint(keys)
 
     def denies(self, keys: Collection[int]) -> bool:
-        """Whether among these readings is a denial."""
+        """Whether one of these readings is a denial."""
         return not self.denying.isdisjoint(keys)
 
     def spans(self, keys: Collection[int]) -> bool:
-        """Whether of things with an extent, by atoms with these readings, one may span others."""
+        """Whether things with an extent may span others, by atoms with these readings."""
         return bool(self.rules) or not self.spanning.isdisjoint(keys)
 
 
 @dataclass(frozen=True, eq=False)
 class Ontology:
-    """The tables of one profile.
+    """Tables of one profile.
 
     Attributes:
         profile: Name of the profile, with dashes as users write it.
@@ -418,17 +414,17 @@ class Ontology:
         extent: Whether things have an extent.
         state_updates: Whether the scene's latest statement of a functional relation of a
             subject replaces the earlier ones.
-        coherent: Whether scenes in words are taken to be free of contradiction.
-        describes: Whether texts describe their things, and do not only name them.
-        eventful: Whether texts tell what happens where.
-        relations: How relations behave.
+        coherent: Whether scenes in words are assumed consistent.
+        describes: Whether texts describe things instead of naming them.
+        eventful: Whether texts are about events.
+        relations: Properties of relations.
         lexicon: Phrases and words.
-        wording: Phrases and words of the reader of parsed sentences.
+        wording: Phrases and words of the parser-based reader.
         messages: Explanations.
         encoding: The facts for the rules of a trace.
-        events: The rows of the predicates about events; empty where texts tell of none.
-        tables: The rows of every predicate.
-        denials: Relation to what holds where it fails, unless one of the profile's relations does.
+        events: Rows of the predicates about events; empty if texts are not about events.
+        tables: Rows of every predicate.
+        denials: Relation to its denial, unless that is one of the profile's relations.
     """
 
     profile: str
@@ -450,14 +446,14 @@ class Ontology:
 
     @classmethod
     def of(cls, tables: Tables, profile: str, name: str, digest: str, rules: str) -> Ontology:
-        """The ontology of a profile's tables.
+        """Ontology of a profile's tables.
 
         Args:
             tables: The tables.
             profile: Name of the profile.
-            name: What the ontology is called in audits.
-            digest: Its hash in audits.
-            rules: Rules that join the audit's.
+            name: Name of the ontology in audits.
+            digest: Hash of the ontology in audits.
+            rules: Audit rules of the ontology.
         """
         tables = _renamed(tables)
         events = (key for key, group in table_groups().items() if group == "events")
@@ -480,14 +476,14 @@ class Ontology:
         )
 
     def words(self, word_class: str) -> frozenset[str]:
-        """The words of a class in the grammars of described things and of events, which take them
-        as they are spelled: those of `CLASS_form`, where the parser's rules have another list.
+        """Words of a class for the grammars of described things and of events, as spelled.
+        `CLASS_form` has precedence, for classes with another list for the parser's rules.
         """
         lexeme = self.wording.lexeme
         return lexeme.get(f"{word_class}_form") or lexeme.get(word_class, frozenset())
 
     def knows(self, relation: str) -> bool:
-        """Whether a relation is one of the profile, or the denial of one."""
+        """Whether the profile has a relation or its denial."""
         return relation in self.relations.family or relation in self._denying
 
     @cached_property
@@ -495,34 +491,32 @@ class Ontology:
         return frozenset(self.denials.values())
 
     def oriented(self, triple: Triple) -> Triple:
-        """A relation over numbered things, or its mirror image where that puts the lower
-        number first: `A left B` and `B right A` have one form.
+        """Orient a relation over numbered things with the lower number first, if its mirror image
+        allows: `A left B` and `B right A` have one form.
         """
         u, r, v = triple
         mirror = self.relations.mirror
         return (v, mirror[r], u) if u > v and r in mirror else triple
 
     def reads(self, dataset: str | None) -> str | None:
-        """How the texts of a data set are read, if the ontology says."""
+        """Reader of a dataset's texts, if the ontology states it."""
         return self.lexicon.texts.get((dataset or "").lower())
 
     def understood(self, relation: str) -> str | None:
-        """The relation that the words for one say in the profile, if there is one."""
+        """Relation that a relation's words express in the profile, if any."""
         said = (relation, self.wording.understood_as.get(relation, ""))
         return next((r for r in said if self.knows(r)), None)
 
     def denied(self, relation: str) -> str | None:
-        """What holds where a relation is said not to hold; None of what is no relation of the
-        profile, or of several grounds.
-        """
+        """Denial of a relation; None for an unknown relation or one with several grounds."""
         stated = self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
         return stated or self.denials.get(relation)
 
     def canonical(self, relation: str) -> str:
-        """The relation's name as the ontology spells it (`upper-left` is `upper_left`).
+        """Name of a relation as the ontology spells it (`upper-left` is `upper_left`).
 
         Raises:
-            KeyError: If there is none; the message suggests the nearest.
+            KeyError: If there is no such relation; the message suggests the nearest.
         """
         name = relation.strip().lower().replace("-", "_")
         if self.knows(name):
@@ -538,11 +532,11 @@ _AXIOMS = (
     "inverse", "symmetric", "reflexive", "transitive", "implies", "made_of", "composition",
     "strict", "functional", "incompatible",
 )  # fmt: skip
-"""The predicates about relations that `rules/closure.lp` reads."""
+"""Predicates about relations that `rules/closure.lp` reads."""
 
 
 def _facts(tables: Tables, *predicates: str) -> str:
-    """The rows of some predicates, as program text."""
+    """Rows of predicates as program text."""
     return "".join(
         f"{predicate}({','.join(row)})."
         for predicate in predicates
@@ -551,8 +545,8 @@ def _facts(tables: Tables, *predicates: str) -> str:
 
 
 def _renamed(tables: Tables) -> Tables:
-    """Tables in which rows of word/2, as lexeme/2 was called where it held forms as they are
-    spelled, are rows of lexeme/2.
+    """Tables in which word/2, the former name of lexeme/2 for forms as spelled, is renamed to
+    lexeme/2.
     """
     rows = tables.get(("lexeme", 2), [])
     classes = {name for name, _ in rows}
@@ -581,7 +575,7 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
             for role in ROLES:
                 texts[role, relation] += f"{predicate}({{key}},{','.join(others or [relation])})."
     bounded = tables.rows("may_bound")
-    if rules:  # by which anything may follow from a relation
+    if rules:  # a rule may derive anything from a relation
         held_axes = {row[1] for end in ("least", "most") for row in tables.rows(f"held_at_{end}")}
         bounded = [(r, axis) for r in tables.members("relational") for axis in held_axes]
     for relation, axis in bounded:

@@ -1,5 +1,5 @@
-"""The statements of an ontology, read and checked: facts and plain rules of the vocabulary,
-each value one of its kind, and rules that leave the closure definite.
+"""Parsed and checked statements of an ontology: facts and plain rules of the vocabulary with valid
+arguments, and rules that keep the closure definite.
 """
 
 from __future__ import annotations
@@ -44,39 +44,39 @@ from symbouq.ontology.source import (
 from symbouq.ontology.words import CLASSES
 
 Complain = Callable[[OntologyError], None]
-"""Takes a complaint about the ontology, to raise or to keep."""
+"""Handler of errors in the ontology, which raises or collects them."""
 
 
 def fail(error: OntologyError) -> NoReturn:
-    """Raises the first complaint: what loading an ontology does."""
+    """Raise the first error, as loading an ontology does."""
     raise error
 
 
 def read_source(
     builtin: Sequence[Path], folder: str | os.PathLike[str] | None, complain: Complain = fail
 ) -> tuple[Source, list[Path]]:
-    """Parses and checks an ontology: the built-in files, with a user's folder on top.
+    """Parse and check an ontology: the built-in files, with a user's folder on top.
 
-    A folder that extends a built-in profile adds to the built-in ontology, another
-    replaces it. A relation that the folder declares with family/2 is its own: what the
-    built-in ontology says of a relation of that name is set aside.
+    A folder that extends a built-in profile adds to the built-in ontology, another replaces it. A
+    relation that the folder declares with family/2 replaces the built-in relation of that name with
+    all facts about it.
 
     Args:
         builtin: The built-in files.
         folder: The user's folder, if there is one.
-        complain: What to do with a complaint.
+        complain: Handler of errors.
 
     Returns:
-        The statements, and the files that they come from.
+        The statements and their files.
 
     Raises:
-        OntologyError: If the folder cannot be read, or what `complain` raises.
+        OntologyError: If the folder cannot be read, or from `complain`.
     """
     source = Source()
     files = user_files(folder) if folder is not None else []
     own, missing = _parsed(files, complain, folder)
     if missing:
-        # All that they say would be missed in the rest.
+        # Their statements would be missing everywhere else.
         return source, files
     stated = [f for f in own if isinstance(f, _Stated)]
     if folder is not None:
@@ -90,7 +90,7 @@ def read_source(
             complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
     redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
     inherited = _parsed(builtin, complain)[0]
-    # With a relation go the scales that grow in its direction.
+    # The scales that grow in its direction go with a relation.
     scales = {
         str(part.arguments[0])
         for part in inherited
@@ -108,7 +108,7 @@ def read_source(
         if not isinstance(part, _Stated)
         or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
-    # A scale goes one way: the folder's, where that says one.
+    # A scale has one direction: the folder's, if stated.
     turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
     inherited = [
         part
@@ -132,10 +132,10 @@ def read_source(
 
 
 def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
-    """Checks facts of the vocabulary that rules of an ontology derive, as stated ones are.
+    """Check derived vocabulary facts like stated ones.
 
     Raises:
-        OntologyError: If an argument is none of its kind.
+        OntologyError: If an argument is invalid.
     """
     values = _Values(source.rows)
     for fact in facts:
@@ -144,24 +144,23 @@ def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
 
 @dataclass(frozen=True)
 class _Stated:
-    """One fact with its place."""
+    """Fact with its position."""
 
     symbol: clingo.Symbol
     place: Place
 
     @cached_property
     def arguments(self) -> tuple[clingo.Symbol, ...]:
-        """The arguments, which clingo makes anew whenever it is asked."""
+        """The arguments, which clingo would recreate on each access."""
         return tuple(self.symbol.arguments)
 
     @cached_property
     def key(self) -> Signature:
-        """Predicate and arity."""
         return self.symbol.name, len(self.arguments)
 
 
 def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
-    """Whether a fact is about one of the relations, or what else is named."""
+    """Whether a fact is about one of the relations or other names."""
     kinds = vocabulary()[fact.key]
     return any(
         told == kind and str(value) in names
@@ -172,13 +171,8 @@ def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
 def _parsed(
     files: Sequence[Path], complain: Complain, folder: str | os.PathLike[str] | None = None
 ) -> tuple[list[_Stated | ast.AST], bool]:
-    """Facts of the vocabulary, one by one, and rules, in order; and whether a file is missing
-    among them, because it cannot be read.
-
-    Args:
-        files: The files.
-        complain: What to do with a complaint.
-        folder: The folder that they have to lie in.
+    """Vocabulary facts and rules of files, in order; and whether a file is missing because it
+    cannot be read.
     """
     found: list[_Stated | ast.AST] = []
     missing = False
@@ -201,8 +195,8 @@ def _parsed(
 def _parts_of(
     file: Path, _state: tuple[int, ...]
 ) -> tuple[list[_Stated | ast.AST], list[OntologyError]]:
-    """Facts and rules of a file in one state, and what is wrong with others; remembered, for the
-    built-in files are read with every folder.
+    """Facts, rules and errors of a file in one state. Cached, because the built-in files are read
+    with every folder.
 
     Raises:
         OntologyError: If the file cannot be parsed.
@@ -220,7 +214,7 @@ def _parts_of(
 
 def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
     """Whether a folder extends the built-in ontology, and its default profile: its own
-    default_profile/1, else the profile that its extends/1 names.
+    default_profile/1, otherwise the profile of its extends/1.
     """
 
     def said(key: Signature) -> list[list[str]]:
@@ -238,8 +232,7 @@ def _at(statement: ast.AST, message: str, code: str, mend: str = "") -> Ontology
 
 
 def _well_formed(statement: ast.AST) -> ast.AST | None:
-    """The function term of a fact, None for a rule: facts and plain rules belong in an
-    ontology, and nothing else.
+    """Function term of a fact, None for a rule. An ontology may contain only facts and plain rules.
 
     Raises:
         OntologyError: At a directive, a choice, a disjunction, a constraint without a
@@ -272,20 +265,19 @@ def _well_formed(statement: ast.AST) -> ast.AST | None:
 
 
 MOST_VALUES = 1000
-"""The most values of one interval."""
+"""Maximum number of values in an interval."""
 
 MOST_ALTERNATIVES = 25_000
-"""The most statements that one stands for, its pools and intervals written out."""
+"""Maximum number of expanded alternatives of a statement, for its pools and intervals."""
 
 _SHORTER = f"Write an interval of at most {MOST_VALUES:,} values, or the values that are needed."
 
 
 def _check_terms(statement: ast.AST) -> None:
-    """Checks the terms of a statement.
+    """Check the terms of a statement.
 
     Raises:
-        OntologyError: At a call of a program's function, a long interval, or a classical
-            negation.
+        OntologyError: At an external function call, a long interval, or a classical negation.
     """
     terms = _Terms()
     terms.visit(statement)
@@ -295,14 +287,14 @@ def _check_terms(statement: ast.AST) -> None:
 
 
 def _check_alternatives(statement: ast.AST) -> None:
-    """How many statements one stands for.
+    """Check the number of alternatives of a statement.
 
     Raises:
-        OntologyError: If they are very many.
+        OntologyError: If there are too many.
     """
     text = str(statement)
     if ".." not in text and 2 ** text.count(";") <= MOST_ALTERNATIVES:
-        return  # as with nearly all: each semicolon doubles the number at most
+        return  # the usual case: each semicolon at most doubles the number
     many = _alternatives(statement)
     if many > MOST_ALTERNATIVES:
         message = (
@@ -313,7 +305,7 @@ def _check_alternatives(statement: ast.AST) -> None:
 
 
 def _alternatives(tree: ast.AST) -> int:
-    """How many trees one stands for, its pools and intervals written out."""
+    """Number of expanded alternatives of a tree, for its pools and intervals."""
     if tree.ast_type is ast.ASTType.Interval:
         ends = str(tree.left), str(tree.right)
         if all(re.fullmatch(r"-?\d{1,9}", end) for end in ends):
@@ -329,7 +321,7 @@ def _alternatives(tree: ast.AST) -> int:
 
 
 class _Terms(ast.Transformer):
-    """Collects what is wrong with the terms and atoms below a syntax tree."""
+    """Collect errors in the terms and atoms of a syntax tree."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
@@ -353,17 +345,17 @@ class _Terms(ast.Transformer):
 
 
 def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
-    """The facts of a statement, its pools (`a; b`) written out.
+    """Facts of a statement with its pools (`a; b`) expanded.
 
     Raises:
-        OntologyError: If it has a variable, or arithmetic without a value.
+        OntologyError: If it has a variable or undefined arithmetic.
     """
     place = place_of(statement)
     _check_alternatives(statement)
     try:
         terms = map(str, fact.unpool())
         return [_Stated(clingo.parse_term(term, logger=_unheard), place) for term in terms]
-    except RuntimeError:  # an interval, which grounding writes out, or a mistake, which it finds
+    except RuntimeError:  # grounding expands intervals and finds mistakes
         _check_terms(statement)
         control = clingo.Control(logger=_unheard)
     with ast.ProgramBuilder(control) as builder:
@@ -388,11 +380,11 @@ _CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
 
 
 def _unheard(_code: clingo.MessageCode, _text: str) -> None:
-    """Takes a complaint whose cause is told in words of the project."""
+    """Ignore a complaint of clingo whose cause is reported in other words."""
 
 
 class _Variables(ast.Transformer):
-    """Collects the names of the variables below a syntax tree."""
+    """Collect the names of the variables in a syntax tree."""
 
     def __init__(self) -> None:
         self.found: set[str] = set()
@@ -410,8 +402,8 @@ def _variables(trees: Iterable[ast.AST]) -> set[str]:
 
 
 def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain) -> list[Rule]:
-    """The rules whose atoms exist, have the right arity and known constants, and that leave
-    the closure definite.
+    """Valid rules: their atoms exist with the right arity and known constants, and they keep the
+    closure definite.
     """
     defined = set(vocabulary()) | set(audited())
     used = {signature(term) for rule in rules for term in atoms_in(rule.body)}
@@ -440,8 +432,8 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
 
 
 def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
-    """The predicates that differ from trace to trace: what the audit derives, and helpers
-    derived from it.
+    """Predicates that differ between traces: those that the audit derives, and helpers derived from
+    them.
     """
     found = set(audited())
     before = 0
@@ -456,7 +448,7 @@ def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
 
 
 def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
-    """Predicate to those that rules derive it from, by way of others too."""
+    """Predicate to the predicates that rules derive it from, directly or indirectly."""
     found: dict[Signature, set[Signature]] = defaultdict(set)
     for rule in rules:
         for head in atoms_in([rule.head]):
@@ -471,11 +463,11 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """Checks that what depends on the trace stands in a body as it is: the closure has to stay
-    definite, and a further premise never takes away what followed before.
+    """Check that bodies use trace-dependent atoms only positively. The closure must stay definite:
+    an additional premise never removes a consequence.
 
     Raises:
-        OntologyError: If a rule uses it negated, in an aggregate or in a condition.
+        OntologyError: If a rule uses such an atom negated, in an aggregate or in a condition.
     """
     for part in rule.body:
         plain_part = part.literal if part.ast_type is ast.ASTType.ConditionalLiteral else part
@@ -496,13 +488,13 @@ def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
 
 
 def _check_conclusion(rule: ast.AST, audit: bool) -> None:
-    """Checks that what a rule concludes for the audit is about things, and a clash has a name;
-    what it concludes for the tables depends on no trace.
+    """Check that audit rules conclude relations of things or named clashes, and that rules of
+    tables do not depend on a trace.
 
     Raises:
-        OntologyError: At a thing that is no variable or a relation that is computed (they would
-            be new, without end), a clash that is no constant or function, or a predicate of
-            the vocabulary that such a rule may not derive.
+        OntologyError: At a thing that is not a variable or a relation that is computed (both could
+            be new without end), a clash that is not a constant or function, or a vocabulary
+            predicate that such a rule may not derive.
     """
     for term in atoms_in([rule.head]):
         key = signature(term)
@@ -529,11 +521,11 @@ def _check_conclusion(rule: ast.AST, audit: bool) -> None:
 
 
 def _check_growth(rule: ast.AST, reached: dict[Signature, set[Signature]]) -> None:
-    """A rule that is used to derive its own conclusions comes to an end: what stands in its head
-    is taken over as it is, or calculated within bounds.
+    """Check that a recursive rule terminates: terms in its head are copied or calculated within
+    bounds.
 
     Raises:
-        OntologyError: If it calculates a new term each time, and nothing bounds it.
+        OntologyError: If it keeps calculating new terms without bound.
     """
     for term in atoms_in([rule.head]):
         head = signature(term)
@@ -560,15 +552,15 @@ _BELOW = (ast.ComparisonOperator.GreaterThan, ast.ComparisonOperator.GreaterEqua
 
 
 class _Bounds:
-    """Bounds of a rule's variables, where the rule is used to derive its own conclusions.
+    """Bounds of the variables of a recursive rule.
 
-    A variable is fixed where what does not depend on the conclusions binds it. One that is
-    carried over from them has one of their terms. What is calculated from it is new: it needs a
-    bound on the side where it grows, both where that is not to be told.
+    A variable is fixed if a non-recursive part of the body binds it. A variable bound by a
+    recursive part has one of the existing terms. A term calculated from it is new and needs a bound
+    on the side where it grows, or on both sides if that is unknown.
 
     Args:
         body: The body of the rule.
-        again: Whether a part of the body depends on the conclusions.
+        again: Predicate: whether a part of the body is recursive.
     """
 
     def __init__(self, body: Iterable[ast.AST], again: Callable[[ast.AST], bool]) -> None:
@@ -606,7 +598,7 @@ class _Bounds:
                     self._sides[inner.name] |= {_DOWN} if sign in below else set()
 
     def hold(self, term: ast.AST) -> bool:
-        """Whether an argument of the head takes no end of values."""
+        """Whether an argument of the head takes finitely many values."""
         if self._is_fixed(term):
             return True
         if term.ast_type is not ast.ASTType.Variable:
@@ -621,14 +613,14 @@ class _Bounds:
         return _variables([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
-        """Whether a term is a number that is fixed: a name comes after all numbers, and bounds
-        none of them.
+        """Whether a term is a fixed number. A name compares greater than all numbers, so it bounds
+        none.
         """
         number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
         return bool(number) and self._is_fixed(term)
 
     def _calculated(self, term: ast.AST, sides: set[int]) -> bool:
-        """Whether a new term is bounded, given the sides on which its value is."""
+        """Whether a new term is bounded on the sides where its value may grow."""
         if sides == {_UP, _DOWN}:
             return True
         step = _step(term)
@@ -639,9 +631,7 @@ class _Bounds:
 
 
 def _taken(term: ast.AST) -> set[str]:
-    """The variables of a term that are bound to parts of what it matches, and to nothing that is
-    calculated from them.
-    """
+    """Variables of a term that are bound by matching, without calculation."""
     if term.ast_type is ast.ASTType.Variable:
         return {term.name}
     if term.ast_type in (ast.ASTType.Function, ast.ASTType.Pool):
@@ -650,7 +640,7 @@ def _taken(term: ast.AST) -> set[str]:
 
 
 def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
-    """The comparisons of two terms in a chain of them."""
+    """Pairs of terms in a chain of comparisons."""
     left = comparison.term
     for guard in comparison.guards:
         yield left, guard.comparison, guard.term
@@ -658,7 +648,9 @@ def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
 
 
 def _step(term: ast.AST) -> tuple[str, int] | None:
-    """The variable that a number is added to or taken from, and the side to which that leads."""
+    """Variable to which a number is added or from which it is subtracted, and the side on which it
+    grows.
+    """
     if term.ast_type is not ast.ASTType.BinaryOperation:
         return None
     plus = term.operator_type == ast.BinaryOperator.Plus
@@ -686,7 +678,7 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
 
 
 class _Values:
-    """The values that arguments of each kind may have.
+    """Valid values of each kind of argument.
 
     Args:
         rows: The facts, which declare relations, axes, profiles and readings.
@@ -717,9 +709,7 @@ class _Values:
         self._closed = {row[0] for key in meaning for row in rows[key]}
 
     def check(self, fact: _Stated, complain: Complain) -> None:
-        """Checks a fact: each argument is one of its kind, and it is said of relations
-        that it can be said of.
-        """
+        """Check a fact: each argument is valid, and the predicate applies to its relations."""
         predicate, arity = fact.key
         row = fact.arguments
         wrong: list[tuple[str, ...]] = []
@@ -749,10 +739,10 @@ class _Values:
             complain(OntologyError(message, *fact.place, *how))
 
     def check_rule(self, rule: ast.AST, term: ast.AST) -> None:
-        """Checks the constants in an atom of a rule.
+        """Check the constants in an atom of a rule.
 
         Raises:
-            OntologyError: If a constant is none of its kind.
+            OntologyError: If a constant is invalid.
         """
         key = signature(term)
         kinds = vocabulary().get(key, audited().get(key, ()))
@@ -765,10 +755,10 @@ class _Values:
                 raise _at(rule, message, code, mend)
 
     def check_body(self, rule: ast.AST) -> None:
-        """Checks that a rule asks for what the closure has.
+        """Check that a rule only uses relations of the closure.
 
         Raises:
-            OntologyError: If it asks for a direction, which only the layout knows.
+            OntologyError: If it uses a direction, which only the layout decides.
         """
         for term in atoms_in(rule.body):
             name = str(term.arguments[0]) if signature(term) == HOLDS else ""
@@ -782,7 +772,7 @@ class _Values:
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
     ) -> list[tuple[str, str, str]]:
-        """The fault of a value of some kind: a message, its code and what to do, or nothing."""
+        """Errors of a value of a kind: message, code and remedy. Empty if it is valid."""
         is_text = value.type is clingo.SymbolType.String
         if kind == "text":
             wrong = not is_text or not value.string.strip()
@@ -809,16 +799,16 @@ class _Values:
 
 
 def _declared_by() -> dict[str, str]:
-    """Kind of argument to the predicate whose first argument declares its values."""
+    """Kind of argument to the predicate that declares its values with its first argument."""
     return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
 
 
 _FEW = 3
-"""Values of a kind up to which a message lists them in their order."""
+"""Maximum number of values that a message lists in their own order."""
 
 
 def _spelled(kind: str) -> str:
-    """The values of a kind in words; nothing where they are names of an author's."""
+    """Values of a kind in words; empty if authors choose them."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string
@@ -831,7 +821,7 @@ def _spelled(kind: str) -> str:
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> tuple[str, str]:
-    """The message about a value that is none of its kind, and what to write in its place."""
+    """Message about an invalid value, and the remedy."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""

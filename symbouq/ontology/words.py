@@ -1,7 +1,7 @@
-"""The word classes that the grammars know: every class that word/2 may name.
+"""Word classes of the grammars: the values of lexeme/2's class.
 
-What a class does in a sentence is grammar, so a class that no reader knows is a mistake of
-whoever states a word of it.
+The grammar defines the role of a class in a sentence, so a class that no reader knows is an
+author's mistake.
 """
 
 NAMING = (
@@ -11,7 +11,7 @@ NAMING = (
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless",
     "filler", "article", "by", "respective",
 )  # fmt: skip
-"""Classes of every reader's lexicon (ontology/language.lp), the first of a word's classes
+"""Classes of every reader's lexicon (ontology/language.lp). The first of a word's classes
 counts."""
 
 DESCRIBING = (
@@ -19,32 +19,31 @@ DESCRIBING = (
     "numbering", "stating", "inquiry", "contrast", "source",
     "observing", "topical", "reflexive", "relating",
 )  # fmt: skip
-"""Those beside it where things are described (ontology/descriptions.lp)."""
+"""Additional classes for described things (ontology/descriptions.lp)."""
 
 EVENTFUL = (
     "being", "having", "doing", "negation", "determiner", "backwards", "at_least", "comparison",
     "and", "existential", "relative", "aside",
     "viewing", "reciprocal", "likeness", "hedging",
 )  # fmt: skip
-"""Classes of the grammar of events (ontology/events.lp), the first of a word's classes
-counts."""
+"""Classes of the grammar of events (ontology/events.lp). The first of a word's classes counts."""
 
 AUXILIARY, PICKING = ASKED = ("auxiliary", "picking")
-"""Classes of words of questions, which are of another class, too."""
+"""Classes of question words, which also belong to another class."""
 
 OPENING = ("fronted", "enumerating", "consequent")
-"""The same at the head of a sentence."""
+"""Such classes at the beginning of a sentence."""
 
 MEASURES = ("quantity", "unit")
-"""The same in measures."""
+"""Such classes in measures."""
 
 PARTICIPLE = "participle"
-"""The same in descriptions."""
+"""Such a class in descriptions."""
 
 BY_TEXT = frozenset(
     ("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner")
 )
-"""The same in texts of events."""
+"""Such classes in texts about events."""
 
 CLASSES = frozenset(
     (*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, *OPENING, *MEASURES, PARTICIPLE, *BY_TEXT)

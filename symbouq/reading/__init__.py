@@ -1,1 +1,1 @@
-"""From text to relations."""
+"""Reading: text to relations."""

@@ -1,5 +1,5 @@
-"""Up to where texts are read. What is beyond is not read, so that reading takes time in
-proportion to the length of a text.
+"""Length limits of texts. Text beyond a limit is not read, so that reading takes time linear in the
+length of the text.
 """
 
 from __future__ import annotations
@@ -10,34 +10,34 @@ from collections.abc import Iterator
 from symbouq.limits import check_time
 
 LONGEST_SENTENCE = 300
-"""How many words and marks may stand between two full stops."""
+"""Maximum number of words and punctuation marks between two full stops."""
 
 LONGEST_WORD = 1000
-"""How many characters without white space are looked at as one piece."""
+"""Maximum number of characters without white space that are read as one piece."""
 
 LONGEST_RESPONSE = 200_000
-"""How many characters of one response, or of one conclusion, are read."""
+"""Maximum number of characters read of one response or conclusion."""
 
 _END_OF_RESPONSE = 40_000
-"""How many of them are those at its end, where the answer is."""
+"""Number of these characters taken from the end, where the answer is."""
 
 _AT_ONCE = 2_000
-"""How many characters are tokenized between two looks at the clock, at least."""
+"""Minimum number of characters tokenized between two checks of the clock."""
 _SPACE = re.compile(r"\s{1,99}")
 
 MOST_THINGS = 400
-"""How many described things a text may speak of: any of them may be meant by a phrase."""
+"""Maximum number of described things in a text; a phrase may refer to any of them."""
 
 MOST_STOPS = 8
-"""How many full stops may stand inside a sentence about described things."""
+"""Maximum number of full stops inside a sentence about described things."""
 
 MOST_WAYS = 20_000
-"""How many ways of parsing a sentence about events are tried."""
+"""Maximum number of parses to try for a sentence about events."""
 
 
 def shortened(response: str) -> str:
-    """A response as far as it is read: all of it, or, where it is longer than
-    `LONGEST_RESPONSE`, its beginning and its end with a paragraph's break between them.
+    """A response as far as it is read: all of it or, if longer than `LONGEST_RESPONSE`, its
+    beginning and its end with a paragraph break in between.
     """
     if len(response) <= LONGEST_RESPONSE:
         return response
@@ -46,10 +46,10 @@ def shortened(response: str) -> str:
 
 
 def left_out(part: str, response: str | None) -> str:
-    """The message of a fault: which characters of a response are not read; empty where all are.
+    """Message about the unread characters of a response; empty if all are read.
 
     Args:
-        part: What it is: "the response".
+        part: Name of the part: "the response".
         response: Its text.
     """
     if response is None or len(response) <= LONGEST_RESPONSE:
@@ -59,8 +59,8 @@ def left_out(part: str, response: str | None) -> str:
 
 
 def stretches(text: str) -> Iterator[tuple[int, str]]:
-    """A text in stretches that end after white space, each with its place; the clock is looked at
-    before each of them.
+    """Stretches of a text that end after white space, each with its position. The clock is checked
+    before each.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -1,4 +1,4 @@
-"""Claims: what a response, or the steps of a trace, state, whichever parser reads them."""
+"""Claims of a response or of a trace's steps, for any parser."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from symbouq.reading.segments import (
 from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
 
 QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
-"""Stances of what is nothing but somebody's words, of what is taken back, and of what says how many
-of its relations hold."""
+"""Stances of quotations, of retracted text, and of statements about how many of their relations
+hold."""
 MODAL = ("necessary", "impossible", "possible")
-"""Stances of what is said of the worlds that a context leaves."""
+"""Stances of statements about the worlds of a context."""
 NAMED_BY_QUESTION = 0.8
-"""Confidence of a bare label, whose things are those of the question."""
+"""Confidence of a bare label, whose things come from the question."""
 _BETWEEN_STEPS = "\n\n"
-"""What stands between steps that are given one by one."""
+"""Separator between steps that are given one by one."""
 _GOING_ON = (",", "[", ":")
-"""Marks at the end of a line that goes on in the next."""
+"""Marks at the end of a line that continues on the next one."""
 _CONCLUSION = "the conclusion"
 _LAST = "the last sentence as an answer"
 
 
 class Sentence(Protocol):
-    """A sentence of a text."""
+    """Sentence of a text."""
 
     @property
     def text(self) -> str:
-        """The sentence."""
+        """Text of the sentence."""
 
     @property
     def start(self) -> int:
-        """The character of its text at which it begins."""
+        """Offset of the sentence in its text."""
 
     @property
     def asked(self) -> bool:
@@ -60,7 +60,7 @@ class Sentence(Protocol):
 
     @property
     def fault(self) -> str:
-        """The internal error that keeps it from being read; empty where there is none."""
+        """Internal error that prevents reading it; otherwise empty."""
 
 
 S = TypeVar("S", bound=Sentence)
@@ -68,16 +68,16 @@ S = TypeVar("S", bound=Sentence)
 
 @dataclass(frozen=True)
 class Reading:
-    """What a sentence, or a part of one, asserts.
+    """Content of a sentence or part of one.
 
     Attributes:
-        statements: What it states.
+        statements: Its statements.
         stance: Its stance.
-        reason: Why it asserts none.
-        count: How many of them hold, if it is `counted`.
-        rest: The words about places of which nothing was read, with their character offsets.
-        begin: The character of its text at which it begins, if that is not where its sentence does.
-        events: What it says as clauses, where the profile reads events.
+        reason: Why it asserts nothing.
+        count: Bounds on the number of true statements, if it is `counted`.
+        rest: Unread words about places, with their character offsets.
+        begin: Its offset in the text, if different from that of its sentence.
+        events: Its clauses, if the profile reads events.
     """
 
     statements: Sequence[Statement] = ()
@@ -89,7 +89,7 @@ class Reading:
     events: Clauses = ()
 
     def claim(self, kind: str, text: str, begin: int = 0) -> Claim:
-        """The claim that it makes of a text, which begins at a character of the whole one."""
+        """Claim for a text that begins at an offset of the whole text."""
         stance = self.stance
         if not self.statements and stance in MODAL:
             stance = ASSERTED
@@ -100,59 +100,59 @@ class Reading:
 
 
 class SentenceParser(Protocol[S]):
-    """Reads the sentences of one trace's claims, in their order.
+    """Parser of the sentences of one trace's claims, in order.
 
     Attributes:
-        pair: The pair that the question asks about: figure and ground.
-        asks_whether: Whether the question is to be answered yes or no.
+        pair: Pair of the question: figure and ground.
+        asks_whether: Whether the question is a yes/no question.
     """
 
     pair: tuple[str, str] | None
     asks_whether: bool
 
     def sentences(self, texts: Sequence[str]) -> list[list[S]]:
-        """The sentences of each of some texts."""
+        """Sentences of each text."""
 
     def unreadable(self, sentence: S) -> str:
-        """Why a sentence is beyond what is read; empty if it is not."""
+        """Why a sentence exceeds a limit; empty if it does not."""
 
     def parse(self, sentence: S, gap: str) -> list[Reading]:
-        """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two.
+        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two.
 
         Args:
             sentence: The sentence.
-            gap: What is between it and the one before.
+            gap: Text between it and the sentence before.
         """
 
     def answer(self, sentences: Sequence[S]) -> Reading:
-        """What the sentences of an answer state."""
+        """Statements in the sentences of an answer."""
 
     def may_be_label(self, sentence: S) -> bool:
-        """Whether a sentence names no things that it would relate, so that it may be a label."""
+        """Whether a sentence may be a label, because it names no related things."""
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
-        """A bare label, "upper-left", as relations of a pair; none where it is no label."""
+        """Relations of a pair for a bare label, "upper-left"; empty if it is none."""
 
     def is_whole(self, sentence: S) -> bool:
-        """Whether what a sentence says of places has a subject."""
+        """Whether the sentence's words about places have a subject."""
 
     def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Statement]:
-        """What words without a subject say of what is spoken of, the first of a pair: "..., no
-        wait, right of it".
+        """Statement of words without a subject about the first thing of a pair: "..., no wait,
+        right of it".
         """
 
 
 class Claims(Generic[S]):
-    """The claims of a trace.
+    """Claims of a trace.
 
     Args:
-        parser: Reads their sentences.
-        failed: The parts that internal errors keep from being read, with messages.
-        listings: The texts that may list options.
+        parser: Parser of their sentences.
+        failed: Parts that could not be read because of internal errors, with messages.
+        listings: Texts that may list options.
 
     Attributes:
-        made: The claims so far, in the end the conclusion last.
-        faults: What could not be read.
+        made: The claims so far; in the end, the conclusion is last.
+        faults: Messages about unreadable parts.
     """
 
     def __init__(
@@ -169,16 +169,16 @@ class Claims(Generic[S]):
         self.faults: list[str] = []
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
-        """Claims that are given one by one, the conclusion last."""
+        """Add claims that are given one by one, the conclusion last."""
         read = self._sentences("the claims", [broken(step) for step in steps])
         for step, sentences in zip(steps, read, strict=True):
             self._add("reasoning", step, _together(self._standing(sentences)))
         self._conclude(conclusion)
 
     def segment(self, response: Response) -> None:
-        """A response's sentences as claims, the delivered answer last. An answer is what is marked
-        or announced as one (the last time), or a bare label at the end, or a response of one
-        sentence; without one the conclusion is empty.
+        """Split a response into claims, with the delivered answer last. The answer is the last
+        marked or announced one, a bare label at the end, or the sentence of a response with only
+        one; otherwise the conclusion is empty.
         """
         text = broken(response.text)
         (sentences,) = self._sentences("the response", [text])
@@ -210,7 +210,7 @@ class Claims(Generic[S]):
             self.made = concluded(self.made, since, end, self._parser.pair)
 
     def _sentences(self, part: str, texts: Sequence[str]) -> list[list[S]]:
-        """The sentences of each of some texts; none of any, with a fault, where that fails."""
+        """Sentences of each text; none, with a fault, if splitting fails."""
         try:
             with reading(part, " ".join(texts)):
                 return self._parser.sentences(texts)
@@ -231,7 +231,7 @@ class Claims(Generic[S]):
     # Sentences -----------------------------------------------------------------------
 
     def _standing(self, sentences: Sequence[S]) -> list[Reading]:
-        """What the sentences of one claim assert, without those that a further one takes back."""
+        """Content of the sentences of one claim, without those that a later one retracts."""
         parts: list[list[Reading]] = []
         alone: list[Reading] = []
         taken: Sequence[Statement] = ()
@@ -252,13 +252,7 @@ class Claims(Generic[S]):
         return [part for of_sentence in parts for part in of_sentence] or alone
 
     def _sentence(self, sentence: S, gap: str, end: str) -> None:
-        """Adds the claim or the claims of a sentence.
-
-        Args:
-            sentence: The sentence.
-            gap: What is between it and the sentence before.
-            end: The last character of that sentence.
-        """
+        """Add the claims of a sentence."""
         skipped = unmarked(sentence.text)
         text, start = sentence.text[skipped:], sentence.start + skipped
         if retracts(text):
@@ -273,21 +267,16 @@ class Claims(Generic[S]):
         parts = self._read(sentence, gap, self._taken)
         self._taken, self._retracted, self._asking = (), False, sentence.asked
         if not any(map(str.isalpha, text)):
-            return  # the number of a list's item
+            return  # the number of a list item
         edges = [start, *(part.begin for part in parts[1:]), start + len(text)]
         for part, (begin, stop) in zip(parts, pairwise(edges), strict=True):
             self._add("reasoning", text[begin - start : stop - start].strip(), part, begin)
 
     def _read(self, sentence: S, gap: str, taken: Sequence[Statement]) -> list[Reading]:
-        """What a sentence asserts.
-
-        Args:
-            sentence: The sentence.
-            gap: What is between it and the sentence before.
-            taken: The relations that were taken back just before it.
+        """Content of a sentence.
 
         Raises:
-            InternalError: At an internal error in a claim in which none is known.
+            InternalError: At an internal error in a claim that is not known to have one.
         """
         part = f"claim {len(self.made) + 1}"
         unread = [Reading(reason="unread")]
@@ -314,13 +303,8 @@ class Claims(Generic[S]):
     def _put_right(
         self, parts: list[Reading], sentence: S, taken: Sequence[Statement]
     ) -> list[Reading]:
-        """What a sentence asserts; if that is nothing, as what is put in the place of what was
-        taken back: "..., no wait, right of the box".
-
-        Args:
-            parts: What it asserts by itself.
-            sentence: The sentence.
-            taken: The relations that were taken back.
+        """Content of a sentence. If it has none, the sentence is read as a correction of retracted
+        words: "..., no wait, right of the box".
         """
         own = any(part.statements for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:
@@ -336,7 +320,7 @@ class Claims(Generic[S]):
     # Answers -------------------------------------------------------------------------
 
     def _is_label(self, sentence: S) -> bool:
-        """Whether a sentence is a label of the pair asked for, and nothing else."""
+        """Whether a sentence is only a label of the pair asked about."""
         if _LAST in self._failed:
             return False
         if repeats(sentence.text, *self._listings):
@@ -350,7 +334,7 @@ class Claims(Generic[S]):
             return False
 
     def _label(self, text: str) -> Sequence[Statement]:
-        """What a bare label states of the pair asked for; nothing where none is."""
+        """Statements of a bare label about the pair asked about; empty if it is none."""
         if self._parser.pair is None:
             return ()
         start, end = gist(text)
@@ -361,9 +345,7 @@ class Claims(Generic[S]):
         return shifted(self._parser.label(text[start:end], self._parser.pair), -start)
 
     def _conclude(self, text: str) -> None:
-        """Adds the conclusion: what an answer states, or the label that it gives to the pair that
-        the question asks about.
-        """
+        """Add the conclusion: an answer's statements, or its label for the pair asked about."""
         given, begin = answered(text)
         read = Reading()
         if _CONCLUSION in self._failed:
@@ -382,7 +364,7 @@ class Claims(Generic[S]):
         self.made.append(read.claim("conclusion", text, -begin))
 
     def _option(self, given: str) -> Reading | None:
-        """What the option states whose letter an answer is, where that is a sentence."""
+        """Content of the option whose letter is the answer, if the option is a sentence."""
         option = chosen(given, *self._listings)
         (sentences,) = self._sentences(_CONCLUSION, [option])
         if not option or any(sentence.fault for sentence in sentences):
@@ -392,13 +374,13 @@ class Claims(Generic[S]):
         return replace(read, statements=stated) if stated else None
 
     def _stated(self, sentences: Sequence[S], given: str) -> Reading:
-        """What an answer states."""
+        """Content of an answer."""
         for why in filter(None, map(self._parser.unreadable, sentences)):
             self.faults.append(str(ReadingError(_CONCLUSION, why, given)))
             return Reading(reason="unread")
         read, pair = self._parser.answer(sentences), self._parser.pair
         if read.stance not in (ASSERTED, *MODAL):
-            return read  # of so many relations each counts
+            return read  # each of so many relations counts
         stated = read.statements if read.stance == ASSERTED else ()
         about = any(is_about(statement, pair) for statement in stated)
         label = [] if about else [m for m in self._label(given) if not _is_within(m, stated)]
@@ -408,9 +390,7 @@ class Claims(Generic[S]):
 
 
 def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) -> range:
-    """The sentences that an answer takes up: with what follows a heading, or a list that goes on in
-    the next line.
-    """
+    """Sentences of an answer, with text after a heading or a list on the next lines."""
     if answer is None:
         return range(0)
     end = answer + 1
@@ -425,14 +405,14 @@ def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) 
 
 
 def _is_within(label: Statement, stated: Sequence[Statement]) -> bool:
-    """Whether the words of a label are among those that state something."""
+    """Whether the words of a label are part of a statement."""
     start, end = label.span
     return any(s.span[0] < end and start < s.span[1] for s in stated)
 
 
 def _together(parts: Sequence[Reading]) -> Reading:
-    """What the sentences of one claim assert together; what must be is asserted beside what is, and
-    nothing is where their stances differ otherwise.
+    """Combined content of the sentences of one claim. Necessary statements join asserted ones;
+    other differing stances result in no content.
     """
     stated = [part for part in parts if part.statements]
     stances = {part.stance for part in stated}
@@ -455,16 +435,16 @@ def _together(parts: Sequence[Reading]) -> Reading:
 def take_back(
     claims: list[Claim], bearing: list[int], within: bool = False, earlier: bool = False
 ) -> tuple[Statement, ...]:
-    """Takes back the last claim that speaks of a relation.
+    """Retract the last claim with a relation.
 
     Args:
-        claims: The claims so far.
-        bearing: The positions of those that speak of a relation and were not taken back.
-        within: Whether it is taken back in its own sentence: then no other one is.
-        earlier: Whether what was said in its sentence stands, and one before it does not.
+        claims: Claims so far.
+        bearing: Positions of claims with a relation that were not retracted.
+        within: Whether only a claim of the same sentence may be retracted.
+        earlier: Whether the claim of the same sentence stands and an earlier one is retracted.
 
     Returns:
-        The relations that are taken back.
+        The retracted relations.
     """
     last = len(claims) - 1
     own = bearing[-1:] == [last]
@@ -481,13 +461,13 @@ def take_back(
 
 
 def is_about(statement: Statement, asked: tuple[str, str] | None) -> bool:
-    """Whether a relation is one of the pair that a question asks about."""
+    """Whether a relation is about the pair of a question."""
     return {statement.figure, statement.ground} == set(asked or ())
 
 
 def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tuple[Statement, ...]:
-    """What an answer states; only of things that scene or question name, where it states something
-    of the pair asked about: "“Upper left” fits, so A is upper left of B".
+    """Content of an answer. If it has statements about the pair asked about, others about unknown
+    things are dropped: "“Upper left” fits, so A is upper left of B".
     """
     answers = any(is_about(m, asked) for m in stated)
     return tuple(m for m in stated if m.grounded or not answers)
@@ -496,13 +476,13 @@ def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tupl
 def concluded(
     claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
 ) -> list[Claim]:
-    """Claims of a response that announces no answer, with their conclusion at the end: the claim
-    that ends it, where that is about the pair asked for; what states nothing may follow it.
+    """Claims of a response without an announced answer, with their conclusion moved to the end: the
+    last claim, if it is about the pair asked about. Claims without content may follow it.
 
     Args:
         claims: The claims.
-        first: The first that may be the conclusion.
-        last: The first after it that may not.
+        first: First claim that may be the conclusion.
+        last: First later claim that may not.
         asked: The pair.
     """
     for n in range(last - 1, first - 1, -1):
@@ -518,8 +498,8 @@ def concluded(
 
 
 def shifted(statements: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
-    """Relations with an offset taken off their spans, which begin at 0 at the least: "so it is left
-    of C" has its subject in the part before it.
+    """Relations with their spans shifted back by an offset, but not below 0: in "so it is left of
+    C", the subject is in the part before.
     """
     if not offset:
         return tuple(statements)

@@ -1,4 +1,4 @@
-"""Clauses about events, as reader and logic exchange them."""
+"""Clauses about events, exchanged between reader and logic."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause about events.
+    """Clause about events.
 
     Attributes:
-        agent: Who does it; for a passive, who it is done by, if that is said.
-        verb: What happens; empty for a state.
-        strange: Whether the lexicon does not have the verb.
+        agent: The agent; for a passive, the agent named with "by", if any.
+        verb: The verb; empty for a state.
+        strange: Whether the lexicon lacks the verb.
         tense: `now` or `past`.
         aspect: `simple`, `progressive` or `perfect`.
-        negative: Whether it is denied.
-        patient: What it is done to.
+        negative: Whether it is negated.
+        patient: The patient.
         states: Propositions that hold: a predicate and its terms.
         goes: Ways with their grounds.
         located: Relations of the event's place, with their grounds.
-        within: Pairs of grounds that the event's place lies between.
-        started: Relations of the place that it starts from, with their grounds.
-        back: Whether it is the way back of what was said before.
-        often: How many times at least.
+        within: Pairs of grounds on either side of the event's place.
+        started: Relations of the starting place, with their grounds.
+        back: Whether it reverses the previous way.
+        often: Minimum number of times.
     """
 
     agent: str = ""
@@ -43,4 +43,4 @@ class Clause:
 
 
 Clauses = tuple[Clause, ...]
-"""A sentence, clause by clause; nothing where it cannot be parsed."""
+"""Clauses of a sentence; empty if it cannot be parsed."""

@@ -1,4 +1,4 @@
-"""Parts of a trace that cannot be read, and what is read without them."""
+"""Unreadable parts of a trace, and reading without them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time
 
 SCENE_SENTENCE = "scene sentence"
-"""What a sentence of the scene is called, before its number."""
+"""Name of a scene sentence in messages, before its number."""
 _QUESTION = "the question"
 _SHOWN = 80
-"""How many characters of an unreadable text a message shows."""
+"""Maximum number of characters of an unreadable text in a message."""
 
 R = TypeVar("R")
 
 
 class ReadingError(RecordError):
-    """A part of a trace that cannot be read: an internal error, or a sentence without end.
+    """A part of a trace cannot be read: an internal error, or a sentence without end.
 
-    One in a claim costs that claim alone. A sentence without end in the scene is an error of the
+    In a claim, only that claim is lost. In the scene, a sentence without end is an error of the
     record.
 
     Args:
-        part: What was being read: `claim 3`, `scene sentence 1`.
-        why: What keeps it from being read.
+        part: Name of the part: `claim 3`, `scene sentence 1`.
+        why: Why it cannot be read.
         text: Its text.
     """
 
@@ -38,17 +38,17 @@ class ReadingError(RecordError):
 
 
 class InternalError(ReadingError):
-    """A part of a trace that a fault of ours keeps from being read. It costs a sentence, wherever
-    that stands, and a fault of the record says so.
+    """A part of a trace cannot be read because of an internal error. Only that sentence is lost,
+    and a fault of the record reports it.
     """
 
 
 @contextmanager
 def reading(part: str, text: str) -> Iterator[None]:
-    """While a part of a trace is read: an internal error is one of that part.
+    """Attribute internal errors in the block to a part of a trace.
 
     Args:
-        part: What is being read.
+        part: Name of the part.
         text: Its text.
 
     Raises:
@@ -63,23 +63,23 @@ def reading(part: str, text: str) -> Iterator[None]:
 
 
 def because_of(error: Exception) -> str:
-    """What an `InternalError` says of the error behind it."""
+    """Description of the error behind an `InternalError`."""
     return f"because of an internal error ({type(error).__name__}: {error})"
 
 
 def readable(
     read: Callable[[tuple[str, ...], str], R], scene: Sequence[str], question: str
 ) -> tuple[R, list[str], str, list[str]]:
-    """Reads a scene and its question without the sentences that internal errors keep from being
-    read; each of them leaves an empty text.
+    """Read a scene and its question without sentences with internal errors; those are replaced by
+    empty texts.
 
     Args:
-        read: Reads them.
+        read: Function that reads them.
         scene: The scene's sentences.
         question: The question.
 
     Returns:
-        What is read; scene and question as far as they are; messages of what is not.
+        The result of `read`; the scene and question that were read; messages about the rest.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -94,7 +94,7 @@ def readable(
         except InternalError as error:
             if error.part in faults:
                 raise
-            # Again without it: it may have left the things half changed.
+            # Read again without the sentence: it may have left the things half changed.
             faults[error.part] = str(error)
             if error.part == _QUESTION:
                 question = ""

@@ -1,4 +1,4 @@
-"""With what force words are said, as far as the words themselves tell: one test for every reader.
+"""Force of sentences as far as words show it, with the same tests for every reader.
 
 The words are in `ontology/reading/lexemes.lp`.
 """
@@ -12,15 +12,15 @@ from functools import lru_cache
 from symbouq.ontology.tables import Ontology
 
 ASKED, SUPPOSED = "asked", "supposed"
-"""Stances of what is asked, or told somebody to do; and of what holds in a case alone."""
+"""Stances of questions and requests, and of text that holds only in a case."""
 
 _BIDDING = ("bidding", "putting", "transfer")
-"""Classes of verbs by which somebody is told to change, or to hold, what lies where."""
+"""Classes of verbs that ask somebody to move or hold things."""
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
 _OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
 _HEADING = 30
-"""Most characters between a question and its options: "Your options are:"."""
+"""Maximum number of characters between a question and its options: "Your options are:"."""
 _BREAK = re.compile(r"[;:.!?()\[\]\n\u2013\u2014]")
 
 Span = tuple[int, int]
@@ -30,17 +30,17 @@ def asks(text: str, end: int | None = None, start: int = 0) -> bool:
     """Whether a sentence is a question.
 
     Args:
-        text: The text that it is part of.
-        end: Where it ends; at the end of the text, where it is not given.
-        start: Where it starts.
+        text: The whole text.
+        end: End of the sentence; by default the end of the text.
+        start: Start of the sentence.
     """
     end = len(text.rstrip()) if end is None else end
     return "?" in text[max(start, end - 2) : end]
 
 
 def offered(text: str) -> range:
-    """From the first of the lettered options after a question to the words of the last: "Which is
-    true? A) ... B) ..."; an empty range where a text has none.
+    """Range of the lettered options after a question: "Which is true? A) ... B) ..."; empty if
+    there are none.
     """
     marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(text):
@@ -53,18 +53,18 @@ def offered(text: str) -> range:
 
 
 def unmarked(text: str) -> int:
-    """The length of the mark of a list's item that opens a sentence, 0 if none does."""
+    """Length of the list marker at the start of a sentence; 0 if there is none."""
     mark = _BULLET.match(text)
     return mark.end() if mark else 0
 
 
 def _words_of(text: str) -> set[str]:
-    """The words of a text, in lower case and with straight apostrophes."""
+    """Words of a text, in lower case and with straight apostrophes."""
     return {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
 
 
 class Forces:
-    """The words of one profile that tell with what force something is said.
+    """Words of one profile that show the force of a sentence.
 
     Args:
         ontology: The tables of the profile.
@@ -88,7 +88,7 @@ class Forces:
         self._modal = lexeme.get("modal", frozenset()) | lexeme.get("possibility", frozenset())
 
     def supposes(self, text: str) -> bool:
-        """Whether a sentence opens what is supposed: "Suppose that", "Case 2:"."""
+        """Whether a sentence introduces a supposition: "Suppose that", "Case 2:"."""
         lower = text.lower()
         words = re.findall(r"[\w']+", lower[unmarked(text) :])[:3]
         opens = not self._supposition.isdisjoint(words)
@@ -97,13 +97,13 @@ class Forces:
         return opens or (bool(words) and words[0] in self._enumerating and ":" in text)
 
     def bids(self, text: str, said: Span, named: Iterable[Span] = ()) -> bool:
-        """Whether a sentence tells somebody to bring about what its words at some place say: "Now
-        hold it above the first one", "Take the cup and put it on the tray".
+        """Whether a sentence asks somebody to bring about the state in some of its words: "Now hold
+        it above the first one", "Take the cup and put it on the tray".
 
         Args:
             text: The sentence.
-            said: Where the words stand.
-            named: Where words stand that mention things, and are no verbs: "Mount Kenya".
+            said: Positions of the words.
+            named: Positions of words that mention things and are not verbs: "Mount Kenya".
         """
         mentioned = tuple(named)
         clauses = [mark.end() for mark in _BREAK.finditer(text, unmarked(text), said[0])]
@@ -127,7 +127,9 @@ class Forces:
         return told
 
     def modal(self, text: str) -> bool:
-        """Whether a sentence says what can or has to be: "cannot be above" is no "is not above"."""
+        """Whether a sentence states possibility or necessity: "cannot be above" is not "is not
+        above".
+        """
         words = _words_of(text)
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
 
@@ -136,32 +138,31 @@ class Forces:
         return not self._denying.isdisjoint(_words_of(text)) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
-        """The stance of what a sentence does not state, whatever a reader takes it for: of what is
-        asked or told somebody to do, `asked`; of what holds in a case alone, `supposed`; else
-        empty.
+        """Stance of a sentence that states nothing, whatever a reader finds: `asked` for questions
+        and requests, `supposed` if it holds only in a case; otherwise empty.
 
         Args:
             text: The sentence.
-            said: Where the words stand that speak of a relation.
-            named: Where words stand that mention things.
+            said: Positions of words for relations.
+            named: Positions of words that mention things.
         """
         if asks(text) or self.bids(text, said, named):
             return ASKED
         return SUPPOSED if self.supposes(text) or self._conditional(text) else ""
 
     def _conditional(self, text: str) -> bool:
-        """Whether a sentence opens with a condition, and not with where somebody stands: "If you
-        face north, A is on your left".
+        """Whether a sentence begins with a condition other than a viewpoint: "If you face north, A
+        is on your left".
         """
         words = tuple(word.lower() for word in _WORD.findall(text[unmarked(text) :])[:3])
         return self._conditioned(words) and self._person.isdisjoint(words)
 
     def _conditioned(self, words: tuple[str, ...]) -> bool:
-        """Whether words open with one of a condition."""
+        """Whether words begin with a conditional word."""
         return any(words[: len(opening)] == opening for opening in self._condition)
 
     def _parts(self, text: str, words: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
-        """The words between commas and words such as "and"."""
+        """Parts of the words between commas and words such as "and"."""
         part: list[re.Match[str]] = []
         for word in words:
             joins = word.group().lower() in self._and
@@ -174,7 +175,7 @@ class Forces:
             yield part
 
     def _leading(self, words: tuple[str, ...]) -> int:
-        """How many words come before what may be a verb: "please", "then", "you should"."""
+        """Number of words before a possible verb: "please", "then", "you should"."""
         count = 0
         while size := next((len(p) for p in self._before if words[count:][: len(p)] == p), 0):
             count += size
@@ -183,7 +184,7 @@ class Forces:
 
 @lru_cache(maxsize=64)
 def forces_of(ontology: Ontology) -> Forces:
-    """The words of a profile that tell with what force something is said."""
+    """Force words of a profile."""
     return Forces(ontology)
 
 

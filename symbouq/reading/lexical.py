@@ -1,5 +1,5 @@
-"""Traces read by the phrases and words of their ontology alone: of described things
-(`symbouq.reading.described.reader`), and of events (`symbouq.reading.events.reader`).
+"""Traces read by the phrases and words of their ontology, without a parser: about described things
+(`symbouq.reading.described.reader`) and events (`symbouq.reading.events.reader`).
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from symbouq.reading.text import ASSERTED, Statement
 from symbouq.reading.traces import TraceReader
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
-"""Kinds of words without which a sentence states no relation."""
+"""Kinds of words that a sentence with a relation contains."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
-"""Kinds of words with which a sentence may speak of a relation and not state it."""
+"""Kinds of words with which a sentence may mention a relation without stating it."""
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
 _QUOTES = ('"', "\u201c", "\u201d")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
 _IT_IS = (Token("pronoun", "it", 0, 0, "it"), Token("copula", "is", 0, 0, "is"))
-"""What is understood before a correction: "right of B"."""
+"""Words understood before a correction: "right of B"."""
 _TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
 _STOPS = frozenset((".", "!", "?", ";", "\n"))
 
 
 @dataclass(frozen=True)
 class LexicalSentence:
-    """A sentence in the phrases and words of an ontology.
+    """Sentence in the phrases and words of an ontology.
 
     Attributes:
         text: The sentence.
-        start: The character of its text at which it begins.
+        start: Its offset in the text.
         asked: Whether it is a question.
-        quoted: Whether it is nothing but a quotation.
-        kinds: The kinds of its phrases, those within longer ones too.
-        tokens: Its lexical items, with their places in the text.
-        fault: Empty: what fails while texts are cut is no fault of one sentence.
+        quoted: Whether it is only a quotation.
+        kinds: Kinds of its phrases, including nested ones.
+        tokens: Its lexical items, with their positions in the text.
+        fault: Empty: errors while splitting a text belong to no sentence.
     """
 
     text: str
@@ -61,7 +61,7 @@ class LexicalSentence:
 
 
 class LexicalReader(TraceReader):
-    """Reads traces by phrases and words.
+    """Reader of traces by phrases and words.
 
     Args:
         ontology: The tables of the profile.
@@ -74,13 +74,13 @@ class LexicalReader(TraceReader):
         self.consequent = ontology.words("consequent")
 
     def split(self, scene: str) -> list[str]:
-        """The sentences of a scene given as one string."""
+        """Sentences of a scene given as one string."""
         analysis = self.lexicon.analysed(scene)
         spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
         return [scene[start:end] for start, end in spans if start < end]
 
     def asks_whether(self, question: str) -> bool:
-        """Whether a question is to be answered yes or no, by the word that it opens with."""
+        """Whether a question is a yes/no question, judging by its first word."""
         opening = self.ontology.words("copula") | self.ontology.words(AUXILIARY)
         opening |= self.ontology.wording.lexeme.get("modal", frozenset())
         first = question.lower().split()[:1]
@@ -88,11 +88,11 @@ class LexicalReader(TraceReader):
 
 
 class LexicalParser(ABC):
-    """Reads the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
+    """Parser of the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
 
     Args:
         of: The reader.
-        pair: The pair that the question asks about.
+        pair: Pair of the question.
         question: The question.
     """
 
@@ -104,33 +104,33 @@ class LexicalParser(ABC):
         self._consequent = of.consequent
         self._supposed = False
 
-    # What a subclass says --------------------------------------------------------------
+    # For subclasses ---------------------------------------------------------------------
 
     @abstractmethod
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """What a text, or a part of one, states.
+        """Content of a text or part of one.
 
         Args:
             tokens: Its tokens.
-            text: The same as it is written.
+            text: The text.
         """
 
     @abstractmethod
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
+        """Relations of a pair for a bare label (`upper-left`, "above and to the right")."""
 
     def head(self, tokens: Sequence[Token]) -> None:  # noqa: B027
-        """Takes note of a heading: what follows is about the things that it names."""
+        """Process a heading, which names the things of the following text."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether a line that relates nothing may say something too."""
+        """Whether a line without relations may have content, too."""
         return False
 
-    # What all of them do ---------------------------------------------------------------
+    # Common to all ------------------------------------------------------------------------
 
     def sentences(self, texts: Sequence[str]) -> list[list[LexicalSentence]]:
-        """The sentences of each of some texts; what has no words is none."""
+        """Sentences of each text, without those that have no words."""
         joined = self._lexicon.analysed("\n".join(texts))
         ranges = self._lexicon.sentences(joined) if joined.orths else []
         spans = deque((first, last, *joined.stripped(first, last)) for first, last in ranges)
@@ -149,7 +149,7 @@ class LexicalParser(ABC):
     def _sentence(
         self, text: str, analysis: Analysis, words: tuple[int, int], base: int, start: int, end: int
     ) -> LexicalSentence:
-        """A sentence of a text that begins at a base."""
+        """Sentence of a text that begins at a base offset."""
         start, end = start - base, end - base
         return LexicalSentence(
             text[start:end],
@@ -161,36 +161,36 @@ class LexicalParser(ABC):
         )
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Why a sentence is beyond what is read; empty if it is not."""
+        """Why a sentence exceeds a limit; empty if it does not."""
         return _TOO_LONG if len(sentence.tokens) > LONGEST_SENTENCE else ""
 
     def is_whole(self, sentence: LexicalSentence) -> bool:
-        """Whether what a sentence says of places has a subject: without one it is not read."""
+        """Whether the sentence's words about places have a subject and can be read."""
         return True
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
-        """What words without a subject say of what was spoken of last."""
+        """Statement of words without a subject about the thing mentioned last."""
         it_is = [token._replace(start=sentence.start, end=sentence.start) for token in _IT_IS]
         return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").statements
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
-        """Whether a sentence names no things that it would relate, so that it may be a label."""
+        """Whether a sentence may be a label, because it names no related things."""
         start, end = (sentence.start + n for n in gist(sentence.text))
         kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
         return kinds <= _LABEL_KINDS
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
-        """A bare label as relations of a pair."""
+        """Relations of a pair for a bare label."""
         return self.labelled(self._lexicon.tokens(text), pair)
 
     def answer(self, sentences: Sequence[LexicalSentence]) -> Reading:
-        """What the sentences of an answer state."""
+        """Statements in the sentences of an answer."""
         tokens = [token for sentence in sentences for token in sentence.tokens]
         text = " ".join(sentence.text for sentence in sentences)
         return self.read(_without_reasons(tokens), text)
 
     def parse(self, sentence: LexicalSentence, gap: str) -> list[Reading]:
-        """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two."""
+        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two."""
         kinds, tokens = sentence.kinds, sentence.tokens
         if _HEADING.fullmatch(sentence.text[unmarked(sentence.text) :]):
             self.head(tokens)
@@ -229,11 +229,11 @@ class LexicalParser(ABC):
 
 
 def check_length(part: str, text: str, tokens: Sequence[Token]) -> None:
-    """Checks that a text has no sentence that is longer than any that is read.
+    """Check that every sentence of a text is within the length limit.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
-        ReadingError: If it has one.
+        ReadingError: If a sentence is too long.
     """
     check_time()
     start = 0
@@ -245,7 +245,7 @@ def check_length(part: str, text: str, tokens: Sequence[Token]) -> None:
 
 
 def _opens(tokens: Sequence[Token], words: Container[str]) -> bool:
-    """Whether a sentence opens with one of some words, and asks nothing."""
+    """Whether a sentence is not a question and begins with one of some words."""
     opening = next((token for token in tokens if token.kind != "mark"), None)
     if opening is None or opening.text.lower() not in words:
         return False
@@ -253,15 +253,13 @@ def _opens(tokens: Sequence[Token], words: Container[str]) -> bool:
 
 
 def _bears(tokens: Sequence[Token]) -> bool:
-    """Whether a sentence speaks of a relation of things, whatever it says of it; "Is that right?"
-    does not.
-    """
+    """Whether a sentence mentions a relation of things; "Is that right?" does not."""
     kinds = {token.kind for token in tokens}
     return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
 
 
 def _without_reasons(tokens: list[Token]) -> list[Token]:
-    """An answer without the reasons given for it: "left, because ..."."""
+    """An answer without its reasons: "left, because ..."."""
     for position, token in enumerate(tokens):
         if token.kind == "reason" and position:
             return tokens[:position]
@@ -269,9 +267,7 @@ def _without_reasons(tokens: list[Token]) -> list[Token]:
 
 
 def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]:
-    """A sentence as its claims, each with the character at which it begins: split where an
-    inference word follows a statement.
-    """
+    """Claims of a sentence with their offsets, split at inference words after a statement."""
     parts: list[list[Token]] = [[]]
     stated = False
     for token in tokens:
@@ -285,9 +281,7 @@ def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a sentence of a text is nothing but a quotation: in quotation marks, or after the
-    mark of a quoted line.
-    """
+    """Whether a sentence of a text is only a quotation: in quotation marks, or on a quoted line."""
     if text[start] == ">":
         return True
     said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")

@@ -1,7 +1,7 @@
-"""From text to lexical items: tokens classified by the ontology's phrases and words.
+"""Lexical items of a text: tokens classified by the ontology's phrases and words.
 
-Tokenization, phrase matching and sentence boundaries are spaCy's (`spacy.blank("en")`,
-`PhraseMatcher`, no trained model); what the phrases are is in `ontology/`.
+spaCy tokenizes, matches phrases and finds sentence boundaries (`spacy.blank("en")`,
+`PhraseMatcher`, no trained model); the phrases are in `ontology/`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
-"""Word classes whose phrases mean what their words do where things are described: who does
-"not have" something is not at a loss, and "the other" goes with a noun."""
+"""Word classes whose phrases are read word by word in descriptions: "does not have" is not an
+expression of ignorance, and "the other" goes with a noun."""
 _OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
-"""Kinds of words after which a misspelled word of a description may stand."""
+"""Kinds of words before a word of a description that may be misspelled."""
 _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
-"""Typographic apostrophes and spaces; every replacement has the length of the original,
-so character offsets stay valid."""
+"""Typographic apostrophes and spaces to plain ones of the same length, so that character offsets
+stay valid."""
 
 
 _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
@@ -40,22 +40,21 @@ _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 _POINT = re.compile(r"\d\.(?=\d)")
 
 _TEXTS_REMEMBERED = 10_000
-"""After how many texts the spaCy pipeline is made anew."""
+"""Number of texts after which the spaCy pipeline is recreated."""
 
 
 class LexicalEntry(NamedTuple):
-    """A phrase or word of the lexicon.
+    """Phrase or word of the lexicon.
 
     Attributes:
         kind: `relation`, or a word class.
-        relation: The canonical relation of a phrase, else empty.
-        place: Whether it names a side, so that its ground needs a linking word.
-        adjacent: Whether it counts only right before its ground.
-        finite: Whether a phrase is a finite verb.
-        value: What a word of a description means: a kind, a number, a dimension and its
-            value.
-        plural: Whether it is a noun for several things.
-        verbs: The verbs that it may be a form of.
+        relation: The canonical relation of a phrase; otherwise empty.
+        place: Whether it names a side and needs a linking word before its ground.
+        adjacent: Whether it counts only directly before its ground.
+        finite: Whether the phrase is a finite verb.
+        value: Meaning of a word of a description: a kind, a number, or a dimension with its value.
+        plural: Whether it is a plural noun.
+        verbs: Verbs of which it may be a form.
     """
 
     kind: str
@@ -69,16 +68,16 @@ class LexicalEntry(NamedTuple):
 
 
 class Token(NamedTuple):
-    """One lexical item: a phrase or word of the lexicon, a number, a punctuation mark,
-    or a word that the lexicon does not have (kind `content`).
+    """Lexical item: a phrase or word of the lexicon, a number, a punctuation mark, or an unknown
+    word (kind `content`).
 
     Attributes:
         kind: LexicalEntry kind, `content`, `number` or `mark`.
         text: As written.
         start: Character offset of its start.
         end: Character offset of its end.
-        head: Its first word in lower case, by which names are looked up.
-        entry: What the lexicon says, where it has the item.
+        head: Its first word in lower case, for looking up names.
+        entry: Its lexicon entry, if any.
     """
 
     kind: str
@@ -90,16 +89,15 @@ class Token(NamedTuple):
 
 
 class Analysis:
-    """A text with its words and the phrases that spaCy found in it.
+    """Text with its words and the phrases found by spaCy.
 
     Attributes:
         text: The text.
         doc: spaCy's document.
         orths: The words' hashes.
         starts: The words' character offsets.
-        longest: Position of a word to the longest phrase that begins there: its key and
-            the position after it.
-        inner: Positions of the full stops that end no sentence: "e.g.", "3.5".
+        longest: Position of a word to the longest phrase from there: key and end position.
+        inner: Positions of full stops that do not end a sentence: "e.g.", "3.5".
     """
 
     def __init__(self, text: str, doc: Doc, longest: dict[int, tuple[int, int]]) -> None:
@@ -111,7 +109,7 @@ class Analysis:
         self.longest = longest
 
     def stripped(self, start: int, end: int) -> tuple[int, int]:
-        """Character span of a range of words, without white space around it."""
+        """Character span of a range of words, without surrounding white space."""
         first = self.starts[start]
         last = self.starts[end] if end < len(self.starts) else len(self.text)
         piece = self.text[first:last]
@@ -120,7 +118,7 @@ class Analysis:
 
 
 class Lexicon:
-    """The phrases and words of one profile, matched by spaCy.
+    """Phrases and words of one profile, matched by spaCy.
 
     Args:
         ontology: The tables of the profile.
@@ -132,7 +130,7 @@ class Lexicon:
         self._build()
 
     def _build(self) -> None:
-        """Makes the spaCy pipeline and the matcher, with nothing remembered."""
+        """Create the spaCy pipeline and the matcher, with an empty cache."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = spacy.pipeline.Sentencizer(punct_chars=sorted(_FULL_STOPS))
@@ -154,7 +152,7 @@ class Lexicon:
             self._add(text, entry)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """Every phrase and word; a relation's phrase goes before a word."""
+        """All phrases and words; a relation's phrase takes precedence over a word."""
         describing = self._describing() if self.ontology.describes else {}
         apart = {
             *describing,
@@ -179,7 +177,7 @@ class Lexicon:
         return listed
 
     def _describing(self) -> dict[str, LexicalEntry]:
-        """The words that noun phrases are built of, where things are described."""
+        """Words of noun phrases in descriptions."""
         ontology = self.ontology
         listed = {
             text: LexicalEntry("ordinal", value=str(n))
@@ -208,8 +206,8 @@ class Lexicon:
         self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
 
     def analysed(self, text: str) -> Analysis:
-        """A text tokenized and matched, ready to be itemized as a whole or in parts."""
-        # spaCy keeps every string it sees, and a long run sees ever new names.
+        """Tokenize and match a text, to be itemized as a whole or in parts."""
+        # spaCy stores every string it sees, and a long run sees ever new names.
         self._texts += 1
         if self._texts % _TEXTS_REMEMBERED == 0:
             self._build()
@@ -226,14 +224,14 @@ class Lexicon:
         return analysis
 
     def _abbreviates(self, key: int, doc: Doc, end: int) -> bool:
-        """Whether an abbreviation is one, by what follows: "no. 4", but not "no."."""
+        """Whether a word is an abbreviation, given the next one: "no. 4", but not "no."."""
         if self._dotted[key] != "numero":
             return True
         return end < len(doc) and (doc[end].text[0].isdecimal() or doc[end].lower_ in self._numbers)
 
     def _inner(self, analysis: Analysis) -> Iterator[int]:
-        """The full stops that end no sentence: those of abbreviations, the last one of some
-        only where no capital follows, and those inside a number.
+        """Full stops that do not end a sentence: those of abbreviations (for some, the last one
+        only if no capital follows) and inside numbers.
         """
         doc = analysis.doc
         for start, (key, end) in analysis.longest.items():
@@ -251,7 +249,7 @@ class Lexicon:
                 yield n
 
     def _tokenized(self, text: str) -> Doc:
-        """A text's words; spaCy takes time quadratic in the length of a piece without spaces."""
+        """Words of a text. spaCy takes quadratic time for a long piece without spaces."""
         parts: list[Doc] = []
         for _, stretch in stretches(text):
             first = 0
@@ -262,19 +260,19 @@ class Lexicon:
             parts.append(self.nlp.tokenizer(stretch[first:]))
         if len(parts) == 1:
             return parts[0]
-        # Not `Doc.from_docs`, which takes the first word of each part for that of a sentence.
+        # `Doc.from_docs` would start a sentence at the first word of each part.
         words = [(token.text, bool(token.whitespace_)) for part in parts for token in part]
         return spacy.tokens.Doc(
             self.nlp.vocab, [word for word, _ in words], [spaced for _, spaced in words]
         )
 
     def tokens(self, text: str) -> list[Token]:
-        """The lexical items of a text, longest phrases first."""
+        """Lexical items of a text, longest phrases first."""
         analysis = self.analysed(text)
         return self.itemized(analysis, 0, len(analysis.orths))
 
     def tokens_of_each(self, texts: Sequence[str]) -> list[list[Token]]:
-        """The lexical items of several texts, each with its own offsets, in one pass."""
+        """Lexical items of several texts, each with its own offsets, in one pass."""
         joined = self.analysed("\n".join(text.replace("\n", " ") for text in texts))
         found: list[list[Token]] = []
         base = first = 0
@@ -286,7 +284,7 @@ class Lexicon:
         return found
 
     def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
-        """The sentences of an analysed text as ranges of its words; a line break ends one."""
+        """Sentences of an analysed text as ranges of words; a line break ends a sentence."""
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
         breaks = [
             self._simple.get(orth) or self._classify(orth, analysis) for orth in analysis.orths
@@ -300,7 +298,7 @@ class Lexicon:
 
     @staticmethod
     def _goes_on(analysis: Analysis, position: int) -> bool:
-        """Whether the full stop before a position, marks between them aside, ends nothing."""
+        """Whether the sentence continues after the full stop before a position, ignoring marks."""
         if not analysis.inner:
             return False
         before = position - 1
@@ -311,12 +309,12 @@ class Lexicon:
         return before in analysis.inner
 
     def kinds(self, analysis: Analysis, start: int, end: int) -> set[str]:
-        """The kinds of the phrases and words that begin in a range of words."""
+        """Kinds of the phrases and words that begin in a range of words."""
         entries, longest = self._entries, analysis.longest
         return {entries[longest[n][0]][0].kind for n in range(start, end) if n in longest}
 
     def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
-        """The lexical items in a range of an analysed text's words, offsets from a base."""
+        """Lexical items in a range of an analysed text's words, with offsets from a base."""
         orths, starts, text = analysis.orths, analysis.starts, analysis.text
         longest, simple, inner = analysis.longest, self._simple, analysis.inner
         items: list[Token] = []
@@ -340,8 +338,8 @@ class Lexicon:
         return items
 
     def _spelled(self, doc: Doc) -> Doc:
-        """A text with the misspelled words of descriptions put right, for matching: after
-        what opens a description, a word one edit away from exactly one known word.
+        """A text with misspelled words of descriptions corrected, for matching: after the beginning
+        of a description, a word one edit away from exactly one known word.
         """
         words = [token.text for token in doc]
         changed = False
@@ -361,7 +359,7 @@ class Lexicon:
         )
 
     def _swapped(self, word: str) -> str:
-        """The short word that a misspelled one is, two letters swapped: "hte"."""
+        """Short word for a misspelling with two letters swapped: "hte"."""
         if not 2 <= len(word) <= 3:
             return ""
         twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
@@ -369,18 +367,18 @@ class Lexicon:
         return known[0] if len(known) == 1 else ""
 
     def _right(self, word: str) -> str:
-        """The known word that a misspelled one is, empty if there is none or several."""
+        """Known word for a misspelled one; empty if there is none or several."""
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
             near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
-            # "balck" is rather "black" than "back", "boxs" rather "boxes" than "box".
+            # "balck" is "black" rather than "back", "boxs" is "boxes" rather than "box".
             near = [text for text in near if len(text) == len(word)] or near
             near = [text for text in near if text[-1] == word[-1]] or near
             self._typos[word] = near[0] if len(near) == 1 else ""
         return self._typos[word]
 
     def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
-        """Kind, text and head of a word that is no phrase; an empty kind drops it."""
+        """Kind, text and head of a word that is not a phrase; an empty kind drops it."""
         word = analysis.doc.vocab.strings[orth]
         if word.isspace():
             kind, word = ("mark", "\n") if "\n" in word else ("", word)
@@ -395,8 +393,8 @@ class Lexicon:
 
 
 def _tokenizer(nlp: Language) -> Tokenizer:
-    """Splits at every mark, so that `P=`, `upper-left` and `Y(0,1)` fall apart; keeps
-    apostrophes inside words (`o'clock`) and splits off the possessive.
+    """Tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for apostrophes
+    inside words (`o'clock`), and separates the possessive.
     """
     mark = r"[^\w\s]"
     return spacy.tokenizer.Tokenizer(
@@ -408,17 +406,17 @@ def _tokenizer(nlp: Language) -> Tokenizer:
 
 
 def kind_at(tokens: Sequence[Token], position: int) -> str:
-    """The kind of a token, nothing past either end."""
+    """Kind of a token; empty beyond either end."""
     return tokens[position].kind if 0 <= position < len(tokens) else ""
 
 
 def one_edit(word: str, other: str) -> bool:
-    """Whether two words are one insertion, deletion, substitution or swap apart."""
+    """Whether two words differ by one insertion, deletion, substitution or swap."""
     if word == other or abs(len(word) - len(other)) > 1 or word[0] != other[0]:
         return False
     start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
     if start is None:
-        return True  # one goes on where the other ends
+        return True  # one word continues where the other ends
     rest, others = word[start:], other[start:]
     swapped = rest[1:2] + rest[:1] + rest[2:]
     return others in (swapped, "") or rest[1:] in (others[1:], others) or rest == others[1:]

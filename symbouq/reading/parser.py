@@ -1,4 +1,4 @@
-"""The parser: a trace's text as relations, by the reader that the text needs."""
+"""Parser: a trace's text to relations, by the appropriate reader."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symbouq.reading.traces import Told
 from symbouq.reading.wrapping import unwrapped
 from symbouq.records import ClauseRecord, Instance, Trace
 
-if TYPE_CHECKING:  # spaCy loads only where there is text to parse
+if TYPE_CHECKING:  # spaCy loads only if there is text to parse
     from symbouq.reading.model.dialogue import TraceTexts
     from symbouq.reading.model.reader import ModelReader
     from symbouq.reading.syntax.derivation import Derivation
@@ -31,14 +31,13 @@ if TYPE_CHECKING:  # spaCy loads only where there is text to parse
 
 
 class TraceParser:
-    """Parses the traces of one profile.
+    """Parser of the traces of one profile.
 
     Args:
         ontology: The tables of the profile.
-        own: Those of the profile whose words described texts are read with; the same one unless
-            given.
-        pipeline: Package of the pipeline that parses open text; whichever is installed unless
-            named.
+        own: The tables of the profile whose words are used for described texts; by default the
+            same.
+        pipeline: Package of the pipeline that parses open text; by default the one installed.
     """
 
     def __init__(
@@ -52,22 +51,22 @@ class TraceParser:
 
     @turn()
     def reader_for(self, instance: Instance) -> TraceReader:
-        """The reader of an instance's text.
+        """Reader of an instance's text.
 
         Raises:
-            PipelineError: If it is open text, and no trained English pipeline is installed.
+            PipelineError: If the text is open and no trained English pipeline is installed.
         """
         return self._reader_of(instance.dataset)
 
     def _kind(self, dataset: str | None) -> str:
-        """How texts are read: as their data set has it, else as the profile has it."""
+        """Kind of reader for a text, by its dataset or otherwise by the profile."""
         if self.ontology.eventful:
             return "eventful"
         by_profile = "described" if self.ontology.describes else "parsed"
         return self.ontology.reads(dataset) or by_profile
 
     def _words(self, kind: str) -> Ontology:
-        """The tables whose words a kind of text is read with."""
+        """Tables whose words are used for a kind of text."""
         return self._own if kind == "described" else self.ontology
 
     def _reader_of(self, dataset: str | None) -> TraceReader:
@@ -81,12 +80,7 @@ class TraceParser:
         return self._readers[key]
 
     def _reader(self, dataset: str | None, kind: str) -> TraceReader:
-        """A reader.
-
-        Args:
-            dataset: The data set whose phrases have a sense of their own, if there is one.
-            kind: How its texts are read.
-        """
+        """Create a reader."""
         ontology = self._words(kind)
         if dataset is not None:
             own = ontology.lexicon.phrase_of[dataset]
@@ -108,8 +102,8 @@ class TraceParser:
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
-        """What reads a trace's text (`symbouq.records.trace.ReaderRecord`): package and version of
-        the pipeline that parses it, and the language model with the version of its prompt.
+        """Reader of a trace's text (`symbouq.records.trace.ReaderRecord`): package and version of
+        the pipeline, and the language model with the version of its prompt.
         """
         if trace.structured:
             return trace.reader.model_dump(exclude_none=True) if trace.reader else None
@@ -124,14 +118,14 @@ class TraceParser:
 
     @turn()
     def sentences(self, instance: Instance) -> list[str]:
-        """The scene's sentences; none where it is given in relations alone."""
+        """Sentences of the scene; empty if it is given only as relations."""
         if isinstance(instance.scene, str):
             return self.reader_for(instance).split(unwrapped(instance.scene))
         return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
-        """Reads the sentences of some instances in the same batches, where their reader does."""
+        """Read the sentences of some instances in the same batches, if their reader can."""
         told: dict[Any, list[Told]] = {}
         for instance in instances:
             if isinstance(instance, Trace) and instance.structured:
@@ -174,8 +168,7 @@ class TraceParser:
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
-        """The relations of a trace, or of a scene with a question, read from its text or taken as
-        they are given.
+        """Relations of a trace, or of a scene with a question, read from text or given.
 
         Raises:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
@@ -200,10 +193,10 @@ class TraceParser:
 
     @turn()
     def _asked(self, instance: Instance) -> Question:
-        """The question of an instance whose scene is given in relations."""
+        """Question of an instance whose scene is given as relations."""
         if instance.readings is not None:
             return self._by_replies(instance).question()
-        with untimed():  # spaCy loads with the readers
+        with untimed():  # the readers load spaCy
             from symbouq.reading.described.reader import DescribedReader
 
             reader = self.reader_for(instance)
@@ -228,7 +221,7 @@ class TraceParser:
 
     @property
     def model_reader(self) -> ModelReader:
-        """What reads by a language model's replies."""
+        """Reader for a language model's replies."""
         if self._by_model is None:
             with untimed():
                 from symbouq.reading.model.reader import ModelReader
@@ -238,7 +231,7 @@ class TraceParser:
 
     @turn()
     def texts(self, instance: Instance) -> TraceTexts:
-        """The sentences of an instance that a language model is asked about."""
+        """Sentences of an instance to be read by a language model."""
         with untimed():
             from symbouq.reading.model.dialogue import TraceTexts
 
@@ -252,34 +245,32 @@ class TraceParser:
         )
 
     def _by_replies(self, instance: Instance) -> ParsedTrace:
-        """An instance as a language model reads it.
+        """Instance as read by a language model.
 
         Raises:
-            RecordError: If its readings are of another text.
+            RecordError: If the readings belong to another text.
         """
         given = instance.readings
-        assert given is not None  # whoever calls has looked
+        assert given is not None  # checked by the caller
         return self.model_reader.read(self.texts(instance), given.replies, given.alone)
 
     @turn()
     def second_opinion(self, instance: Instance) -> ParsedTrace | None:
-        """What the parser reads in a trace that a language model has read, where that is asked
-        for.
-        """
+        """The parser's reading of a trace that a language model has read, if requested."""
         if instance.readings is None or not instance.readings.second_opinion:
             return None
         return self._parsed_text(instance, _cut(self.texts(instance)))
 
     @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
-        """How each sentence of a trace is read.
+        """Derivation of each sentence's reading.
 
         Args:
             trace: The trace.
-            facts: The ontology's facts, with their places.
+            facts: The ontology's facts, with their positions.
 
         Raises:
-            RecordError: If its text, or it has none, is not read by `rules/reading/`.
+            RecordError: If the trace has no text, or `rules/reading/` does not read it.
         """
         from symbouq.reading.syntax.derivation import derivation
         from symbouq.reading.syntax.reader import SyntaxReader
@@ -294,7 +285,7 @@ class TraceParser:
         ]
 
     def record(self, trace: Trace, parsed: ParsedTrace) -> dict[str, Any]:
-        """A trace with its relations beside its text, in a shape that is read as a trace.
+        """Trace with relations in addition to its text, as an input record.
 
         Args:
             trace: The trace.
@@ -327,7 +318,7 @@ class TraceParser:
 
 
 def _written(trace: Trace) -> str | None:
-    """The free text of a trace; of one that was cut off, all of its text up to its last end."""
+    """Free text of a trace; of a truncated one, the text up to its last sentence end."""
     if not trace.truncated:
         return trace.response
     with untimed():
@@ -338,13 +329,13 @@ def _written(trace: Trace) -> str | None:
 
 
 def _stand_ins(instance: Instance) -> StandIns:
-    """The words that stand for the names of a scene in relations."""
+    """Stand-ins for the names of a scene given as relations."""
     given = instance.scene_relations or ()
     return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
 
 def _cut(texts: TraceTexts) -> Told:
-    """Sentences that a language model is asked about, as other readers take them."""
+    """Sentences for a language model, split as for other readers."""
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
 

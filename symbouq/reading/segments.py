@@ -1,8 +1,8 @@
-"""The regions of a response: what is thought, what is said, what is the answer, what is taken back.
+"""Regions of a response: thinking, text, answer, retractions.
 
-Models put their thinking between marks of their own, chats wrap it all in others, and some answer
-in JSON. Which marks and which words do that is stated in `ontology/answers.lp` and, of retractions,
-in `ontology/language.lp`; whoever needs the answer of a response finds its regions here.
+Models mark their thinking in different ways, chats add further marks, and some answers are JSON.
+The marks and words are in `ontology/answers.lp` and, for retractions, in `ontology/language.lp`.
+Everything that needs a response's answer finds it here.
 """
 
 from __future__ import annotations
@@ -21,18 +21,17 @@ from symbouq.ontology.library import builtin
 from symbouq.reading.force import asks
 
 Role = Literal["step", "thinking", "answer"]
-"""What a piece of a response is: an answer is never delivered in what is `thinking`, and what is
-marked as the `answer` is the delivered one.
-"""
+"""Role of a segment. `thinking` never delivers an answer; a marked `answer` is the delivered
+one."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A piece of a response with one role.
+    """Segment of a response with one role.
 
     Attributes:
-        start: The character at which it begins.
-        end: The one after its last.
+        start: Its first character.
+        end: The character after its last.
         role: Its role.
     """
 
@@ -43,18 +42,18 @@ class Segment:
 
 @dataclass(frozen=True)
 class Response:
-    """A response without its marks.
+    """Response without its marks.
 
     Attributes:
-        text: The response with a line break and spaces for each mark: of the same length.
-        segments: Its pieces, in order.
+        text: The response with a line break and spaces for each mark, of the same length.
+        segments: Its segments, in order.
     """
 
     text: str
     segments: tuple[Segment, ...]
 
     def role(self, place: int) -> Role:
-        """The role of what stands at a character."""
+        """Role of the text at a character."""
         n = bisect_right(self._starts, place) - 1
         return self.segments[n].role if n >= 0 else "step"
 
@@ -64,17 +63,17 @@ class Response:
 
     @property
     def thought(self) -> str:
-        """What is thought, as far as it goes; empty where nothing is."""
+        """Thinking, up to its end; empty if there is none."""
         return self._joined("thinking")
 
     @property
     def said(self) -> str:
-        """What is said, thinking apart."""
+        """Text without thinking."""
         return self._joined("step", "answer")
 
     @property
     def marked(self) -> str | None:
-        """What is marked as the answer, the last time; None where nothing is."""
+        """Last segment marked as the answer; None without one."""
         answers = (self.text[s.start : s.end] for s in self.segments if s.role == "answer")
         return next((text for text in reversed([*answers]) if text.strip()), None)
 
@@ -84,11 +83,11 @@ class Response:
 
 
 def segmented(response: str) -> Response:
-    """A response with its regions.
+    """Segments of a response.
 
-    What closes thinking that was not opened ends what is thought from the start, or from the
-    region before; what is opened and not closed goes on to the end, or to where an answer or a
-    further channel begins.
+    A closing mark without an opening one ends thinking that began at the start, or after the
+    previous region. An opening mark without a closing one applies up to the end, or to the start of
+    an answer or another channel.
     """
     response = _untagged(response)
     segments: list[Segment] = []
@@ -112,7 +111,7 @@ def segmented(response: str) -> Response:
 
 
 def _untagged(text: str) -> str:
-    """A text of the same length without the tags of HTML and the like, those with a role apart."""
+    """A text of the same length without tags of HTML and the like, except for those with a role."""
     if "</" not in text:
         return text
     closed = {found[2].lower() for found in _TAG.finditer(text) if found[1]} | {"br", "hr"}
@@ -128,7 +127,7 @@ def _untagged(text: str) -> str:
 
 @cache
 def _delimiters() -> dict[str, tuple[str, Role]]:
-    """Marks in lower case to what they do (open, close, or stand alone) and their role."""
+    """Mark in lower case to its effect (open, close, or standalone) and role."""
     rows = builtin().rows
     found = {mark.lower(): ("alone", role) for role, mark in rows["delimiter", 2]}
     found |= {closing.lower(): ("close", role) for role, _, closing in rows["delimiter", 3]}
@@ -142,14 +141,12 @@ def _marks() -> re.Pattern[str]:
 
 
 def _one_of(texts: Iterable[str]) -> str:
-    """A regular expression for one of some texts, the longest first."""
+    """Regular expression for one of some texts, the longest first."""
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
 
 
 def structured(text: str) -> tuple[list[str], str] | None:
-    """The steps and the answer of a text that is JSON, fenced or not, or what Python writes for
-    it; None of any other.
-    """
+    """Steps and answer of JSON, fenced or not, or of Python's notation; otherwise None."""
     first = min((n for n in (text.find("{"), text.find("[")) if n >= 0), default=-1)
     last = max(text.rfind("}"), text.rfind("]"))
     outside = text[:first] + text[last + 1 :]
@@ -187,7 +184,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def announces(text: str) -> bool:
-    """Whether a sentence announces the answer: not where it asks, or only supposes one."""
+    """Whether a sentence announces the answer instead of asking for one or supposing one."""
     found = _announcement().search(text)
     if found is None or asks(text.rstrip(_MARKS)):
         return False
@@ -195,20 +192,20 @@ def announces(text: str) -> bool:
 
 
 def _is_tentative(text: str) -> bool:
-    """Whether a sentence that announces no answer asks for one, or supposes one."""
+    """Whether a sentence that announces no answer asks for one or supposes one."""
     if asks(text.rstrip(_MARKS)):
         return _noun().search(text) is not None
     return (_announcement().search(text) or _hedged().search(text)) is not None
 
 
 def supposes(text: str) -> bool:
-    """Whether the sentence that a text breaks off in only supposes what comes next."""
+    """Whether the unfinished sentence at the end of a text makes the next words a supposition."""
     return _supposing().search(_SENTENCE.split(text.rsplit("\n", 1)[-1])[-1]) is not None
 
 
 def announced(text: str) -> tuple[int, int]:
-    """Where what a text says stands in it once it has announced the answer; all of it, marks
-    around it apart, if it announces none.
+    """Span of the statement in a text, after the announcement of the answer. Without an
+    announcement, the whole text without surrounding marks.
     """
     start, end = 0, len(text)
     for found in _announcement().finditer(text):
@@ -229,9 +226,7 @@ def announced(text: str) -> tuple[int, int]:
 
 
 def answered(text: str) -> tuple[str, int]:
-    """What an answer says, once it has announced the answer and taken back what it takes back;
-    and where that begins.
-    """
+    """Content of an answer after its announcement and without retracted text, with its offset."""
     found = clauses(text, refusing=not refuses(text))
     begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
     begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
@@ -240,8 +235,8 @@ def answered(text: str) -> tuple[str, int]:
 
 
 def gist(text: str) -> tuple[int, int]:
-    """Where what an answer says stands in it: without what announces or draws it, what it is not
-    ("not right BUT LEFT, not above") and the reasons for it.
+    """Span of the actual content of an answer: without announcements and inferences, negated
+    alternatives ("not right BUT LEFT, not above") and reasons.
     """
     start, end = announced(text)
     for pattern in (_drawing(), _contrasting()):
@@ -253,8 +248,8 @@ def gist(text: str) -> tuple[int, int]:
 
 
 def chosen(text: str, *listings: str) -> str:
-    """What an answer says that is no more than the letter of an option, "(b)", by the texts that
-    list the options; empty where it says something else.
+    """Option for an answer that is only its letter, "(b)", from texts that list the options;
+    otherwise empty.
     """
     letter = _option().fullmatch(text[slice(*gist(text))])
     if letter is None:
@@ -264,19 +259,19 @@ def chosen(text: str, *listings: str) -> str:
 
 
 def repeats(text: str, *listings: str) -> bool:
-    """Whether a text is no more than what one of the options says, by the texts that list them."""
+    """Whether a text only repeats one of the options listed in some texts."""
     said = text[slice(*gist(text))].strip(_MARKS).casefold()
     return bool(said) and any(said == option.casefold() for _, option in _listed(listings))
 
 
 def _listed(listings: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The options that some texts list: letters and what they stand for."""
+    """Options listed in texts: letter to content."""
     for option in (found for listing in listings for found in _OPTIONS.finditer(listing)):
         yield option[1].lower(), option[2].strip(_MARKS)
 
 
 def lettered(options: object) -> str:
-    """Options as a text that lists them by letters; empty where they are none, or letters."""
+    """Options as a lettered list; empty if there are none, or if they are letters."""
     texts = options if isinstance(options, list) else []
     if not all(isinstance(each, str) and len(each) > 1 for each in texts):
         return ""
@@ -285,12 +280,12 @@ def lettered(options: object) -> str:
 
 @dataclass(frozen=True)
 class Ending:
-    """Where the answer of some sentences is to be looked for.
+    """Where to look for the answer in some sentences.
 
     Attributes:
-        at: The sentence that announces it, or is marked as it; None where none is.
-        since: The first sentence that may be it where none is: what was said before was doubted
-            or taken back, or is thought.
+        at: Index of the sentence that announces the answer or is marked as it; None without one.
+        since: Without one, index of the first sentence that may be the answer: earlier ones were
+            doubted, retracted or thinking.
     """
 
     at: int | None
@@ -303,14 +298,14 @@ def answering(
     asks_whether: bool,
     is_label: Callable[[int], bool],
 ) -> Ending:
-    """Where the answer of a response is: in the sentence that announces it or is marked as it, else
-    in the last, if that says yes or no where it is asked, or is a bare label, or all that is said.
+    """Find the answer of a response: the announced or marked sentence; otherwise the last one, if
+    it answers a yes/no question, is a bare label, or is the only one.
 
     Args:
         sentences: Its sentences.
         roles: Their roles.
-        asks_whether: Whether the question is to be answered yes or no.
-        is_label: Whether a sentence is a label of an answer, and nothing else.
+        asks_whether: Whether the question is a yes/no question.
+        is_label: Predicate: whether a sentence is a label and nothing else.
     """
     found, last = ending(sentences, roles), len(sentences) - 1
     if found.at is not None or last < 0:
@@ -332,7 +327,7 @@ def answering(
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
-    """Where the answer of a response is to be looked for: in what is marked as it, or announced.
+    """Where to look for the answer of a response: marked, or announced.
 
     Args:
         sentences: Its sentences.
@@ -362,27 +357,27 @@ def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
 
 
 def is_cut_off(text: str, start: int, end: int) -> bool:
-    """Whether a sentence breaks off: it has no end, and what stands before it on its line has one.
+    """Whether a sentence breaks off: it has no end, but the text before it on its line has one.
 
     Args:
         text: The text.
-        start: The character at which the sentence begins.
-        end: The one after its last.
+        start: First character of the sentence.
+        end: The character after its last.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
     return line.endswith(_FULL_STOPS) and not is_ended(text[start:end])
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends as a sentence does."""
+    """Whether a text ends with the end of a sentence."""
     return text.rstrip(_CLOSING).endswith(_FULL_STOPS)
 
 
-# What is taken back --------------------------------------------------------------------
+# Retractions ----------------------------------------------------------------------------
 
 
 def retracts(text: str) -> bool:
-    """Whether a sentence takes back what was said before it, and says nothing else."""
+    """Whether a sentence only retracts earlier text."""
     return any(
         not _WORDS.search(text, 0, start) and not _WORDS.search(text, end)
         for start, end in _retractions(text)
@@ -390,25 +385,25 @@ def retracts(text: str) -> bool:
 
 
 def infers(text: str) -> bool:
-    """Whether what takes back something draws on what precedes it, which stands: "A is left of B,
-    SO that was wrong".
+    """Whether a retraction draws on the preceding text, which then stands: "A is left of B, SO that
+    was wrong".
     """
     return _inferring().match(text) is not None
 
 
 def refuses(text: str) -> bool:
-    """Whether a sentence says no, and nothing else."""
+    """Whether a sentence says only "no"."""
     return _refusing().fullmatch(text) is not None
 
 
 def judges(text: str) -> bool:
-    """Whether a sentence says yes or no, and nothing else."""
+    """Whether a sentence says only yes or no."""
     return " ".join(_WORDS.findall(_leading().sub("", text.lower()))) in _judgements()
 
 
 def broken(text: str) -> str:
-    """A text of the same length in which what takes back a clause is a line of its own: "A is left
-    of B - no, scratch that."
+    """A text of the same length with a retraction of a clause on a separate line: "A is left of B -
+    no, scratch that."
     """
     pieces: list[str] = []
     last = 0
@@ -430,12 +425,12 @@ def broken(text: str) -> str:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of a text, by what is taken back in it; each with its span.
+    """Clauses of a text by retraction, with their spans.
 
     Attributes:
-        standing: Those that stand.
-        taken: The last that is taken back; None where none is.
-        before: Whether what the text takes back is in the text before it.
+        standing: Clauses that stand.
+        taken: The last retracted clause; None without one.
+        before: Whether the text retracts part of the text before it.
     """
 
     standing: tuple[tuple[int, int], ...]
@@ -444,12 +439,11 @@ class Clauses:
 
 
 def clauses(text: str, refusing: bool = False) -> Clauses:
-    """The clauses of a text, by what is taken back in it.
+    """Clauses of a text, by retraction.
 
     Args:
         text: The text.
-        refusing: Whether a "no" at its start takes back what precedes it, and does not answer, as
-            it does after a question.
+        refusing: Whether a "no" at its start is a retraction; after a question, it is an answer.
     """
     ever = refusing
     standing: list[tuple[int, int]] = []
@@ -475,8 +469,8 @@ def clauses(text: str, refusing: bool = False) -> Clauses:
 
 
 def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """What texts that follow each other, the sentences of a scene, take back, and what takes it
-    back: spans of each.
+    """Spans of retracted clauses and of the retractions, in consecutive texts such as the sentences
+    of a scene.
     """
     joined = "\n".join(texts)
     standing = [(0, 0), *clauses(joined, refusing=True).standing, (len(joined), len(joined))]
@@ -493,9 +487,7 @@ def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def unretracted(texts: Sequence[str]) -> list[str]:
-    """Texts that follow each other with spaces for what they take back, and for what takes it
-    back.
-    """
+    """Consecutive texts with spaces in place of retracted clauses and retractions."""
     kept = []
     for text, spans in zip(texts, taken_back(texts), strict=True):
         edges = [(0, 0), *spans, (len(text), len(text))]
@@ -507,12 +499,12 @@ def unretracted(texts: Sequence[str]) -> list[str]:
 
 
 def upheld(text: str) -> str:
-    """What of a text stands."""
+    """Text without retracted clauses."""
     return " ".join(text[start:end] for start, end in clauses(text).standing)
 
 
 def _retractions(text: str) -> Iterator[tuple[int, int]]:
-    """The spans of what takes back something, with the words that open and close it."""
+    """Spans of retractions, with the words that open and close them."""
     words = set(_RUN.findall(text.lower()))
     if not any(words.issuperset(told) for first in words for told in _retracting().get(first, ())):
         return
@@ -543,11 +535,11 @@ def _retractions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opened(text: str, place: int, subject: bool) -> int | None:
-    """Where the clause of a retraction begins; None where it is none.
+    """Start of the clause of a retraction; None if it is not a retraction.
 
     Args:
         text: The text.
-        place: Where its phrase begins.
+        place: Start of its phrase.
         subject: Whether it may have a subject.
     """
     window = max(0, place - _WINDOW)
@@ -558,7 +550,7 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
             place = window + owner.start()
             before = text[window:place]
     opening = _opening().search(before)
-    assert opening is not None  # it may be empty
+    assert opening is not None  # may be empty
     start = window + opening.start(1)
     pause = text[max(0, start - 4) : start].rstrip(" \t")
     free = start == 0 or pause == "" or pause[-1] in _BREAKS or opening.group(1) != ""
@@ -566,8 +558,8 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
 
 
 def _interrupted(text: str, place: int) -> str:
-    """The clause that a sentence has before a character: "A is left, no, right of B"; empty where
-    it has none.
+    """Interrupted clause of a sentence before a character: "A is left, no, right of B"; empty if
+    there is none.
     """
     before = text[max(0, place - _WINDOW) : place].rstrip(_PAUSES + "\n")
     clause = _SENTENCE.split(before.rsplit("\n", 1)[-1])[-1]
@@ -582,11 +574,11 @@ _CLOSING = " \t\n*_`\"')]}$\\\u201d"
 _PAUSES = " \t,;:\u2014\u2013-("
 _BREAKS = '.,;:!?\u2026\u2014\u2013-(\n"\u201d*)'
 _WINDOW = 60
-"""Characters before a phrase in which its clause begins."""
+"""Maximum number of characters between the start of a clause and its phrase."""
 _LABEL = 4
-"""The most words of a label that heads an answer."""
+"""Maximum number of words in a label before an answer."""
 _CLAUSE = 3
-"""The fewest words of a clause."""
+"""Minimum number of words in a clause."""
 _WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
 _BREAK = re.compile(r"(?<=[.!?;])[ \t]+|\n+")
@@ -597,7 +589,7 @@ _OPTIONS = re.compile(
 )
 _TAG = re.compile(r"<(/?)([a-z][\w-]{0,30})(?:\s[^<>\n]{0,200})?/?>", re.IGNORECASE)
 _LINES = frozenset(("p", "br", "li", "div", "tr", "ul", "ol", "hr", "h1", "h2", "h3"))
-"""Tags that stand between lines."""
+"""Tags that separate lines."""
 _SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
 
 
@@ -610,7 +602,7 @@ def _has_words(text: str) -> bool:
 
 @cache
 def _cues() -> dict[str, frozenset[str]]:
-    """Roles of words (`cue/2`) to the words; those of some are `lexeme/2`."""
+    """Role of words (`cue/2`, for some roles `lexeme/2`) to the words."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
     named = [row for row in rows["lexeme", 2] if row[0] in _NAMED]
@@ -620,7 +612,7 @@ def _cues() -> dict[str, frozenset[str]]:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A regular expression in which the name of a role stands for its words."""
+    """Regular expression in which the name of a role stands for its words."""
     words = {role: _one_of(texts) for role, texts in _cues().items()}
     return re.compile(pattern % words, re.IGNORECASE | re.MULTILINE)
 
@@ -672,7 +664,9 @@ def _inferring() -> re.Pattern[str]:
 
 @cache
 def _drawing() -> re.Pattern[str]:
-    """What draws an answer, "So, therefore, it is ", and the letter of an option."""
+    """Regular expression for the start of a drawn answer, "So, therefore, it is ", and for an
+    option's letter.
+    """
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
@@ -690,7 +684,7 @@ def _contrasting() -> re.Pattern[str]:
 
 @cache
 def _aside() -> re.Pattern[str]:
-    """What an answer is not, and the reasons for it."""
+    """Regular expression for negated alternatives and reasons in an answer."""
     return _compiled(
         r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)"
     )
@@ -718,7 +712,7 @@ _RUN = re.compile(r"[^\W\d_]+")
 
 @cache
 def _retracting() -> dict[str, list[set[str]]]:
-    """The words of each phrase that takes something back, by its first: few texts have one."""
+    """Words of each retraction phrase by its first word, since few texts have one."""
     names = ("retraction", "blunder", "meant", "refusal", "replacing")
     found: dict[str, list[set[str]]] = {}
     for words in (_RUN.findall(phrase) for name in names for phrase in _cues()[name]):
@@ -767,5 +761,7 @@ def _closing() -> re.Pattern[str]:
 
 @cache
 def _not_own() -> re.Pattern[str]:
-    """What is not the claim before: an answer of earlier, or a claim that is named."""
+    """Regular expression for references to something other than the previous claim: an earlier
+    answer or a named claim.
+    """
     return _compiled(r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")

@@ -1,7 +1,7 @@
-"""Given names in a text, as words that are surely read as names, without moving what follows.
+"""Stand-ins for given names: words of the same length that a parser reads as names.
 
-Where a scene comes in relations, its names are known. "Inner Glade" is then one thing, whatever
-its words mean elsewhere.
+A scene in relations has known names. "Inner Glade" is then one thing, whatever its words mean
+elsewhere.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import replace
 from symbouq.reading.text import Claim, ParsedTrace, Question, Statement
 
 _SHORTEST = 2
-"""Characters of a name below which it is left as it is: "A" is read as a name anyway."""
+"""Minimum length of a replaced name; a shorter one, "A", is read as a name anyway."""
 
 
 _WORD = re.compile(r"(?<!\w)([A-Z]\d\d?) *")
 
 
 class StandIns:
-    """Puts words in place of names, and names back in what is read of them.
+    """Replace names in a text by words, and words by names in its reading.
 
     Args:
         names: The names.
@@ -30,12 +30,12 @@ class StandIns:
         known = sorted({n for n in names if len(n) >= _SHORTEST}, key=lambda n: (-len(n), n))
         self._labels = {_bare(name): _label(n, len(_bare(name))) for n, name in enumerate(known)}
         self._names = {self._labels[_bare(name)].casefold(): name for name in known}
-        # As they are spelled: "Above is above Left Field" has a name and a relation.
+        # As spelled: "Above is above Left Field" has a name and a relation.
         wanted = "|".join(re.escape(name) for name in self._labels)
         self._found = re.compile(rf"(?<!\w)(?:[Tt]he\s+)?(?:{wanted})(?!\w)")
 
     def put(self, text: str) -> str:
-        """A text of the same length with a word, and spaces, for each name."""
+        """A text of the same length with a word and spaces for each name."""
         if not self._labels:
             return text
 
@@ -45,7 +45,7 @@ class StandIns:
         return self._found.sub(word, text)
 
     def parsed(self, read: ParsedTrace, scene: Sequence[tuple[int, Statement]]) -> ParsedTrace:
-        """What was read of a trace, with its names and with the scene that it is given."""
+        """Reading of a trace, with its names and its given scene."""
         claims = tuple(self._claim(claim) for claim in read.claims)
         question: Callable[[], Question] = lambda: self._question(read.question())  # noqa: E731
         faults = tuple(map(self._restored, read.faults))
@@ -53,7 +53,7 @@ class StandIns:
         return replace(given, faults=faults, lost=())
 
     def _restored(self, text: str) -> str:
-        """A text with its names, of the same length."""
+        """A text of the same length with its names restored."""
 
         def name(found: re.Match[str]) -> str:
             word, space = found[1], len(found.group())
@@ -85,7 +85,7 @@ class StandIns:
 
 
 def _label(number: int, length: int) -> str:
-    """A word that is read as the name of a thing, "Z07", no longer than the name that it is for."""
+    """Word for a name, "Z07", no longer than the name."""
     digits = 1 if length < 3 else 2
     letter, rest = divmod(number, 10**digits)
     return f"{chr(ord('Z') - letter % 26)}{rest:0{digits}}"

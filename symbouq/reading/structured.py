@@ -1,4 +1,4 @@
-"""Traces that bring relations in place of text."""
+"""Traces given as relations instead of text."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from symbouq.records import ClaimRecord, ClauseRecord, Instance, RelationRecord,
 def structured_trace(
     ontology: Ontology, trace: Instance, question: Callable[[], Question]
 ) -> ParsedTrace:
-    """A trace that brings its relations.
+    """Parsed trace from a trace given as relations.
 
     Args:
         ontology: The tables of the profile.
         trace: The trace, or a question about a scene.
-        question: Reads its question.
+        question: Function that reads its question.
 
     Raises:
-        RecordError: If a relation is not in the profile, or sentences are numbered in part.
+        RecordError: If a relation is not in the profile, or only some relations have sentence
+            numbers.
     """
     named = {name for r in trace.scene_relations or () for name in (r.subject, r.object)}
 
@@ -98,10 +99,10 @@ def structured_trace(
 
 
 def _count(claim: ClaimRecord, number: int) -> Count | None:
-    """How many of a claim's relations hold, where it is counted.
+    """Bounds of a counted claim.
 
     Raises:
-        RecordError: If it does not say so.
+        RecordError: If a counted claim has no bounds.
     """
     if claim.stance != "counted":
         return None
@@ -113,11 +114,11 @@ def _count(claim: ClaimRecord, number: int) -> Count | None:
 def structured_events(
     ontology: Ontology, trace: Instance
 ) -> tuple[tuple[tuple[int, Clauses], ...] | None, Sequence[Clauses]]:
-    """The clauses that a record brings, of each sentence of the scene with its number, and of each
-    claim, where the profile reads events.
+    """Clauses of a record for each scene sentence, with its number, and for each claim, if the
+    profile reads events.
 
     Raises:
-        RecordError: If it has relations without clauses, or clauses that cannot be.
+        RecordError: If it has relations without clauses, or invalid clauses.
     """
     if not ontology.eventful or trace.scene_events is None:
         return None, ()

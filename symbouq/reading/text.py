@@ -1,4 +1,4 @@
-"""What a text states: the types that readers hand on, and the audit takes."""
+"""Statements of texts: types that readers return and the audit takes."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.clauses import Clauses
 
 SURE = 0.75
-"""The least confidence of relations that are surely read."""
+"""Minimum confidence of relations read with certainty."""
 IN_PART = "in-part"
-"""The reason of a claim that says more than what was read of it."""
+"""Reason of a claim that was read only in part."""
 ASSERTED = "asserted"
-"""The stance of what is simply said."""
+"""Stance of a plain assertion."""
 NOWHERE = (0, 0)
-"""The span of what is given as a record, and read from no words."""
+"""Span of relations given as records, which come from no words."""
 Count = tuple[int, int]
-"""How many of some relations hold, at least and at most."""
+"""Minimum and maximum number of true relations."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A relation of two things, as a text or a record states it.
+    """Relation of two things, stated by a text or a record.
 
     Attributes:
-        figure: The thing that is placed.
+        figure: The thing placed.
         relation: The canonical relation.
-        ground: The thing by which it is placed.
-        span: Character offsets of the words that it was read from; `NOWHERE` if it was not.
+        ground: The thing it is placed by.
+        span: Character offsets of its words; `NOWHERE` without words.
         confidence: In (0, 1].
         grounded: Whether scene or question name both things.
-        offset: By how much further the figure is than the ground, axis by axis.
-        unit: The unit of the offset; empty where the text has none.
-        direction: The relation without its amounts, where `relation` is one that has them
+        offset: Figure minus ground, by axis.
+        unit: The unit of the offset; empty if the text has none.
+        direction: The relation without amounts, if `relation` includes them
             (`symbouq.auditing.quantities`).
-        sentence: The number of its sentence, where a record gives it.
+        sentence: Number of its sentence, if a record gives it.
     """
 
     figure: str
@@ -54,10 +54,10 @@ class Statement:
     sentence: int | None = None
 
     def record(self, sentence: int | None) -> dict[str, Any]:
-        """The same in the shape of `symbouq.records.RelationRecord`.
+        """The statement in the shape of `symbouq.records.RelationRecord`.
 
         Args:
-            sentence: The number of the sentence of the scene, or of the claim, that states it.
+            sentence: Number of the scene sentence or claim that states it.
         """
         return {
             "subject": self.figure,
@@ -71,7 +71,7 @@ class Statement:
         }
 
     def _amounts(self) -> dict[str, Any]:
-        """The amounts as fields of a record; none where there are none."""
+        """Amounts as fields of a record; empty without any."""
         if not self.offset:
             return {}
         offset: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class Statement:
 
 
 def offset_of(record: Mapping[str, Any]) -> Offset:
-    """The offset of a relation that is given as the fields of its record."""
+    """Offset from the fields of a relation's record."""
     return tuple(
         Shift(axis, Fraction(str(value)), sense)
         for axis, told in (record.get("offset") or {}).items()
@@ -94,8 +94,8 @@ def offset_of(record: Mapping[str, Any]) -> Offset:
 
 
 def grouped(ontology: Ontology, group: Sequence[Statement]) -> Iterator[Statement]:
-    """What "A is between B and C" says: A is related to a thing of its own that spans B and C.
-    Of one ground alone a relation of two can say nothing.
+    """Statements for "A is between B and C": A is related to an additional thing that spans B and
+    C. With a single ground, a relation of two grounds states nothing.
 
     Args:
         ontology: The tables of the profile.
@@ -110,20 +110,20 @@ def grouped(ontology: Ontology, group: Sequence[Statement]) -> Iterator[Statemen
 
 
 def triples(statements: Iterable[Statement]) -> tuple[tuple[str, str, str], ...]:
-    """Statements without what else is known of them: figure, relation and ground of each."""
+    """Figure, relation and ground of each statement."""
     return tuple((s.figure, s.relation, s.ground) for s in statements)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a response: its type, its text and what it states.
+    """Claim of a response: its type, text and statements.
 
     Its stance is `asserted`; `necessary`, `possible`, `impossible`, `unnecessary` or
-    `undetermined`; `counted`, where it says how many of its relations hold; `supposed` (under an
-    "if" or "suppose"), `asked`, `quoted` (nothing but somebody's words) or `retracted` (taken back
-    by what follows), which state nothing. Where nothing is stated, its reason may say why:
-    `unread`, `uncertain`, `not-in-profile`. Its rest are its words about places of which nothing
-    was read; with a rest its reason is `in-part`. Where the profile reads events, it has clauses.
+    `undetermined`; `counted`, if it says how many of its relations hold; or `supposed` (under an
+    "if" or "suppose"), `asked`, `quoted` (only somebody's words) or `retracted` (by later text),
+    which state nothing. Without statements, its reason may be `unread`, `uncertain` or
+    `not-in-profile`. Its rest are unread words about places; with a rest, its reason is `in-part`.
+    If the profile reads events, it has clauses.
     """
 
     type: str
@@ -137,19 +137,19 @@ class Claim:
 
     @property
     def counted(self) -> dict[str, int]:
-        """The count as fields of its record; none where there is none."""
+        """Count as fields of a claim's record; empty without one."""
         return {} if self.count is None else {"least": self.count[0], "most": self.count[1]}
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a scene, read.
+    """Question about a scene, as read.
 
     Attributes:
         text: The question, or a statement to be judged.
-        pair: The pair that it asks about, figure and ground, if it names two things.
-        states: What it states or asks to be confirmed, "Is A left of B?", as relations of names.
-        stance: The stance of that: whether it asks if something holds, can hold or has to.
+        pair: The pair it asks about, figure and ground, if it names two things.
+        states: Relations of names that it states or asks to confirm, "Is A left of B?".
+        stance: Their stance: whether it asks if they hold, can hold or must hold.
     """
 
     text: str
@@ -164,19 +164,19 @@ def _unasked() -> Question:
 
 @dataclass(frozen=True)
 class ParsedTrace:
-    """A trace, read.
+    """Trace as read.
 
     Attributes:
-        scene: What the scene states, each with the number of its sentence.
+        scene: Statements of the scene, each with the number of its sentence.
         claims: The claims, the conclusion last.
-        faults: What could not be read, by an internal error or for its length, a message each.
-        events: The clauses of each sentence of the scene with its number, none where it could not
-            be read; None where the profile reads no events.
-        complete: Whether all that the scene says of places is read: where its reader cannot tell,
-            whether something is stated by every sentence of it.
-        lost: The messages on sentences of the scene, or on the question, that could not be read.
-        question: Reads the question when it is called first. Raises `PipelineError` where no
-            pipeline is installed and only the question is text, and `InternalError`.
+        faults: Messages about parts unread because of an internal error or their length.
+        events: Clauses of each scene sentence with its number, empty if unread; None if the profile
+            reads no events.
+        complete: Whether everything the scene says about places was read. If its reader cannot
+            know, whether every sentence has statements.
+        lost: Messages about unread scene sentences or an unread question.
+        question: Function that reads the question on its first call. It raises `PipelineError` if
+            only the question is text and no pipeline is installed, or `InternalError`.
     """
 
     scene: tuple[tuple[int, Statement], ...]
@@ -188,22 +188,22 @@ class ParsedTrace:
     question: Callable[[], Question] = field(default=_unasked, compare=False)
 
     def of_sentence(self, number: int) -> tuple[Statement, ...]:
-        """What a sentence of the scene states."""
+        """Statements of a scene sentence."""
         return tuple(statement for n, statement in self.scene if n == number)
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """The things by their names, numbered from 0 in order of appearance."""
+        """Things by name, numbered from 0 in order of appearance."""
         claimed = (statement for claim in self.claims for statement in claim.relations)
         return slots_of((*(statement for _, statement in self.scene), *claimed))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The things' names; the position is the slot."""
+        """Names of the things, by slot."""
         return tuple(self.slots)
 
     def triple(self, statement: Statement) -> Triple:
-        """A statement of the trace over numbered things."""
+        """Statement of the trace over numbered things."""
         return self.slots[statement.figure], statement.relation, self.slots[statement.ground]
 
     @property
@@ -213,7 +213,7 @@ class ParsedTrace:
 
 
 def slots_of(statements: Iterable[Statement]) -> dict[str, int]:
-    """The things of some statements by their names, numbered from 0 in order of appearance."""
+    """Things of statements by name, numbered from 0 in order of appearance."""
     slots: dict[str, int] = {}
     for statement in statements:
         slots.setdefault(statement.figure, len(slots))

@@ -1,4 +1,4 @@
-"""Whole traces: scene, question and claims in order, by whichever parser reads their sentences."""
+"""Whole traces: scene, question and claims in order, for any parser."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from symbouq.reading.text import ParsedTrace, Question, Statement
 
 
 class Told(NamedTuple):
-    """The texts of a trace, as a reader takes them.
+    """Texts of a trace for a reader.
 
     Attributes:
         scene: The scene's sentences.
         question: The question, possibly empty.
-        reasoning: The reasoning claims, with `conclusion`.
+        reasoning: The reasoning claims, used with `conclusion`.
         conclusion: The delivered answer.
-        response: Free text, segmented into claims, whose answer is the last one.
-        truncated: Whether that was cut off, so that it has no answer.
-        options: What an answer may say, listed by letters.
+        response: Free text to split into claims, the answer last.
+        truncated: Whether it was cut off and has no answer.
+        options: The possible answers as a lettered list.
     """
 
     scene: Sequence[str]
@@ -39,12 +39,12 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimTexts:
-    """The texts of a trace's claims.
+    """Texts of a trace's claims.
 
     Attributes:
-        texts: The claims but the conclusion; the whole of a response.
-        conclusion: The conclusion, where it is given apart.
-        response: A response whose sentences are the claims; None where they are given one by one.
+        texts: The claims without the conclusion, or the whole response.
+        conclusion: The conclusion, if given separately.
+        response: The response whose sentences are the claims; None if claims are given one by one.
     """
 
     texts: Sequence[str]
@@ -54,17 +54,17 @@ class ClaimTexts:
 
 @dataclass(frozen=True)
 class Setting:
-    """Scene and question of a trace, read.
+    """Scene and question of a trace, as read.
 
     Attributes:
-        scene: What each scene sentence states.
-        pair: The pair that the question asks about: figure and ground.
-        question: Reads the question.
-        parser: Opens a parser of claims about the scene.
-        faults: What of the scene is not read, a message each.
-        lost: What of scene and question could not be, a message each.
-        complete: Whether all that the scene says of places is read; None where that is not known.
-        events: The clauses of each sentence of the scene, where the profile reads events.
+        scene: Statements of each scene sentence.
+        pair: Pair of the question: figure and ground.
+        question: Function that reads the question.
+        parser: Function that creates a parser of claims about the scene.
+        faults: Messages about unread parts of the scene.
+        lost: Messages about unreadable scene sentences or an unreadable question.
+        complete: Whether everything the scene says about places was read; None if unknown.
+        events: Clauses of each scene sentence, if the profile reads events.
     """
 
     scene: tuple[tuple[Statement, ...], ...]
@@ -78,15 +78,15 @@ class Setting:
 
 
 class TraceReader(ABC):
-    """Reads traces under the tables of one profile."""
+    """Reader of traces, with the tables of one profile."""
 
     @abstractmethod
     def split(self, scene: str) -> list[str]:
-        """The sentences of a scene given as one string."""
+        """Sentences of a scene given as one string."""
 
     @abstractmethod
     def question(self, scene: Sequence[str], question: str) -> Question:
-        """Reads a question about a scene.
+        """Read a question about a scene.
 
         Args:
             scene: The scene's sentences.
@@ -95,7 +95,7 @@ class TraceReader(ABC):
 
     @abstractmethod
     def setting(self, told: Told) -> Setting:
-        """Reads scene and question of a trace.
+        """Read scene and question of a trace.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
@@ -103,7 +103,7 @@ class TraceReader(ABC):
         """
 
     def ahead(self, traces: Iterable[Told]) -> None:  # noqa: B027
-        """Reads some traces' sentences in the same batches, where that costs less than alone."""
+        """Read the sentences of several traces in the same batches, if that is faster."""
 
     def read(
         self,
@@ -115,7 +115,7 @@ class TraceReader(ABC):
         truncated: bool = False,
         options: str = "",
     ) -> ParsedTrace:
-        """Reads one trace (`Told`): its claims either given one by one or as free text.
+        """Read one trace, with its claims given one by one or as free text.
 
         Raises:
             ReadingError: If a sentence of the scene has no end.
@@ -134,7 +134,7 @@ class TraceReader(ABC):
             except InternalError as error:
                 if error.part in failed:
                     raise
-                # Again without it: it may have left the things half changed.
+                # Read again without the claim: it may have left the things half changed.
                 failed[error.part] = str(error)
                 continue
             return ParsedTrace(
@@ -154,7 +154,7 @@ class TraceReader(ABC):
         response: str | None,
         truncated: bool = False,
     ) -> ClaimTexts:
-        """The texts of a trace's claims, however they are given."""
+        """Texts of a trace's claims, given one by one or as free text."""
         if response is None:
             return ClaimTexts(steps or (), conclusion or "", None)
         segments = segmented(response)

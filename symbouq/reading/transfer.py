@@ -1,6 +1,6 @@
-"""Texts read with the tables of one profile, for another one to judge.
+"""Texts read with the tables of one profile and judged in another.
 
-What a sentence says is the same in every profile; what its relations mean is the profile's.
+A sentence says the same in every profile; the profile defines what its relations mean.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ T = TypeVar("T", bound=Hashable)
 
 
 def transferred(text: ParsedTrace, ontology: Ontology) -> ParsedTrace:
-    """A text that was read with the tables of another profile, in the relations of this one.
+    """Translate a text read with the tables of another profile to relations of this one.
 
-    Directions that are said together and exclude each other here are one: "above and to the left
-    of". A claim of relations that are not in the profile states nothing, for that reason.
+    Directions stated together that exclude each other here are joined: "above and to the left of".
+    A claim with relations outside the profile states nothing, with that reason.
 
     Args:
-        text: What was read.
+        text: The text as read.
         ontology: The tables of the profile.
     """
     numbers = dict.fromkeys(number for number, _ in text.scene)
@@ -56,15 +56,15 @@ def _together(said: tuple[Statement, ...], ontology: Ontology) -> tuple[Statemen
 def together(
     said: Sequence[tuple[T, str, T]], ontology: Ontology
 ) -> list[tuple[tuple[T, str, T], list[int]]]:
-    """What one sentence says of things, in relations of a profile.
+    """Translate the statements of one sentence to relations of a profile.
 
     Args:
-        said: What it says, in relations of any profile.
+        said: Its statements, in relations of any profile.
         ontology: The tables of the profile.
 
     Returns:
-        The relations of the profile, with the positions of those that they were made of. What has
-        none there is left out.
+        Relations of the profile, with the positions of their sources. Relations outside the profile
+        are omitted.
     """
     joins, excludes = ontology.relations.join, ontology.relations.excludes
     found: dict[tuple[T, str, T], list[int]] = {}

@@ -1,8 +1,8 @@
-"""spaCy, imported without its commands, and without PyTorch where no pipeline can need it.
+"""spaCy, imported without its commands, and without PyTorch unless a pipeline needs it.
 
-thinc, which spaCy computes with, imports PyTorch wherever that is installed: more than half of
-the time that a command on a few sentences takes. spaCy's own commands are a fifth of what is left.
-Both can still be imported afterwards.
+thinc, spaCy's numerical library, imports PyTorch if it is installed, which takes more than half of
+the time of a command on a few sentences; spaCy's own commands take a fifth of the rest. Both can
+still be imported later.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Lines that a text was wrapped to: where a sentence goes on in the next one."""
+"""Unwrapping of lines: joining sentences that continue on the next line."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _OPEN = (
     "goal",
     "with",
 )
-"""Classes of words that end no sentence."""
+"""Classes of words that cannot end a sentence."""
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _MARKER = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,2}[.)])\s+")
 _LABEL = re.compile(r"\s*(?:\w+ ){0,3}\w+\s*:")
 _APART = re.compile(r"\s*(?:#|\||>|```)|\s{5,}")
-"""Beginnings of lines that stand for themselves: headings, rows, quotations, code."""
+"""Beginnings of lines that are never joined: headings, rows, quotations, code."""
 _END = re.compile(r"[.!?\u2026][*_\"')\]\u201d]*(?:\s|$)")
 _FEWEST = 3
-"""Words of a line that may be the beginning of a wrapped sentence."""
+"""Minimum number of words on a line that may begin a wrapped sentence."""
 
 
 def unwrapped(text: str) -> str:
-    """A text of the same length with a space for each line break inside a sentence. A list, a
-    heading, a label and a line of its own stay what they are.
+    """A text of the same length with a space for each line break inside a sentence. Lists,
+    headings, labels and separate lines stay unchanged.
     """
     if "\n" not in text.strip():
         return text
@@ -52,12 +52,12 @@ def unwrapped(text: str) -> str:
 
 
 def _continues(line: str, following: str, closed: bool) -> bool:
-    """Whether a line may go on in the following one.
+    """Whether a line may continue on the next one.
 
     Args:
         line: The line.
-        following: The one after it.
-        closed: Whether that one, or what it goes on in, ends a sentence.
+        following: The next line.
+        closed: Whether the next line, or its continuation, ends a sentence.
     """
     said = line.rstrip()
     if not said or not (said[-1].isalnum() or said[-1] in ",;)'\"\u2019"):
@@ -72,7 +72,7 @@ def _continues(line: str, following: str, closed: bool) -> bool:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line may be the beginning of a wrapped sentence."""
+    """Whether a line may begin a wrapped sentence."""
     marker = _MARKER.match(line)
     words = _WORD.findall(line, marker.end() if marker else 0)
     if len(words) < _FEWEST or _APART.match(line):

@@ -1,6 +1,6 @@
-"""The records that go in and come out, one JSON object a line.
+"""Input and output records, one JSON object per line.
 
-Every field is documented in its schema; `json_schema()` exports them. Unknown fields of
+Every field is documented in its schema; `json_schema()` exports the schemas. Unknown fields of
 an input record are ignored and kept.
 """
 

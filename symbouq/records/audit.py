@@ -149,8 +149,8 @@ class ConclusionRecord(Record):
     """How the conclusion was judged."""
 
     by: Literal["relation", "answer", "none"]
-    """`relation`: its relations were judged like any claim; `answer`: it was compared with what the
-    scene settles, unlike in the paper; `none`: there was nothing to judge."""
+    """`relation`: its relations were judged like any claim; `answer`: it was compared with the
+    scene's own answer, unlike in the paper; `none`: there was nothing to judge."""
     text: str
     """Text of the conclusion; empty without a claim."""
 

@@ -11,8 +11,8 @@ from symbouq.errors import RecordError
 
 
 def encodable(text: str) -> str:
-    """A text in which half of a surrogate pair, as of a character that was cut in two, is the
-    replacement character: no file can hold the half.
+    """Replace lone surrogates, as in a character cut in two, by the replacement character. No file
+    can hold them.
     """
     if text.isascii():
         return text
@@ -20,7 +20,7 @@ def encodable(text: str) -> str:
 
 
 def all_encodable(value: Any) -> Any:
-    """A text, or a list with texts, that is `encodable`; any other value as it is."""
+    """Apply `encodable` to a text or the texts of a list; return other values unchanged."""
     if isinstance(value, str):
         return encodable(value)
     if isinstance(value, list):
@@ -31,11 +31,11 @@ def all_encodable(value: Any) -> Any:
 EncodableText = Annotated[str, AfterValidator(encodable)]
 """Text without lone surrogates."""
 EncodableLabels = Annotated[Any, AfterValidator(all_encodable)]
-"""A value of any kind, of which a text or a list of texts has no lone surrogates."""
+"""Any value; texts, and texts in a list, have no lone surrogates."""
 
 
 class Record(BaseModel):
-    """A record whose fields are documented where they are declared."""
+    """Record with a docstring for each field."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -46,10 +46,10 @@ AnyRecord = TypeVar("AnyRecord", bound=Record)
 def parse_record(
     kind: type[AnyRecord], line: bytes, file: str | None = None, number: int | None = None
 ) -> AnyRecord:
-    """One line of a file as a record.
+    """Parse one line of a file as a record.
 
     Raises:
-        RecordError: If the line is no JSON object of the record's shape.
+        RecordError: If the line is not a JSON object with valid fields.
     """
     try:
         return make_record(kind, from_json(line, allow_inf_nan=False))
@@ -60,10 +60,10 @@ def parse_record(
 
 
 def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:
-    """A record from its fields.
+    """Make a record from its fields.
 
     Raises:
-        RecordError: If they do not have the record's shape.
+        RecordError: If the fields are invalid.
     """
     try:
         return kind.model_validate(value)
@@ -72,7 +72,7 @@ def make_record(kind: type[AnyRecord], value: Any) -> AnyRecord:
 
 
 _AS_JSON = '{"scene": "A is left of B.", "question": "", "response": "B is right of A."}'
-"""A trace in its simplest form."""
+"""Example of a minimal trace."""
 
 
 def _not_json(line: bytes, error: ValueError) -> str:
@@ -87,7 +87,7 @@ def _not_json(line: bytes, error: ValueError) -> str:
 
 
 def _explained(error: ValidationError) -> str:
-    """The faults of a record, field by field, shortly."""
+    """Short description of a record's invalid fields."""
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))

@@ -1,5 +1,5 @@
-"""The names, order and definitions of an audit's features; the paper names their groups
-(appendix Auditor Implementation, "Claim Status and Repair").
+"""Names, order and definitions of an audit's features. The paper names their groups (appendix
+Auditor Implementation, "Claim Status and Repair").
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CLAIM_FEATURES: dict[str, str] = {
     "topology": "share of its relations that are of topology",
     "location": "share of its relations that say where a thing is, starts or ends",
 }
-"""Claim features by name, in order, with their definitions."""
+"""Claim features in order: name to definition."""
 
 TRACE_FEATURES: dict[str, str] = {
     "context_size": "how many relations the scene states",
@@ -59,4 +59,4 @@ TRACE_FEATURES: dict[str, str] = {
     "conclusion_contradicted": "1 if the conclusion is contradicted",
     "conclusion_not_evaluable": "1 if the conclusion is not evaluable",
 }
-"""Trace features by name, in order, with their definitions."""
+"""Trace features in order: name to definition."""

@@ -1,4 +1,4 @@
-"""Generated traces as they are written: dictionaries with more than an audit reads."""
+"""Generated traces as written to files: dictionaries with more fields than the audit reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Record = Mapping[str, Any]
 
 SEGMENTED = "segmented"
-"""Field that says that the claims of a trace are those of its audit, not its own."""
+"""Field for traces whose claims come from their audit."""
 
 ANSWER = (
     "response",
@@ -25,22 +25,22 @@ ANSWER = (
     "faults",
     "reader",
 )
-"""Fields of a trace that are of its answer, and of no other answer to the question."""
+"""Fields of a trace that belong to its answer and not to other answers to the same question."""
 RELATIONAL = ("scene_relations", "scene_events", "complete")
-"""Fields that come with claims in relations, so that an answer in words has none of them."""
+"""Fields of claims given as relations; absent from answers in words."""
 
 
 def is_structured(record: Record) -> bool:
-    """Whether a trace brings its claims one by one; otherwise the audit cuts its response."""
+    """Whether a trace lists its claims; otherwise the audit splits its response."""
     return record.get("conclusion") is not None
 
 
 def status_of(record: Record) -> str:
-    """The outcome of a generation: `valid`, `invalid`, `truncated` or `failed`."""
+    """Outcome of a generation: `valid`, `invalid`, `truncated` or `failed`."""
     return str((record.get("generation") or {}).get("status", "valid"))
 
 
 def meta_of(record: Record) -> dict[str, Any]:
-    """The `meta` of a record; empty, where that is no object."""
+    """The `meta` of a record; empty if it is not an object."""
     meta = record.get("meta")
     return meta if isinstance(meta, dict) else {}

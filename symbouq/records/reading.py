@@ -25,8 +25,8 @@ judged over the possible layouts and enter no context; supposed, asked, quoted a
 states nothing."""
 
 Unexpressible = Literal["no-relation", "number", "frame", "change", "quantifier", "reference"]
-"""Why words about a place are in no relation: the ontology has none; they are a number, of another
-frame of reference, of a change or a time, a quantifier over unlisted things, or unclear."""
+"""Why words about a place are not a relation: the ontology has none; they state a number, another
+frame of reference, a change or time, or a quantifier over unlisted things; or they are unclear."""
 
 Words = str | Annotated[list[int], Field(min_length=2, max_length=2)]
 """Words of a sentence, verbatim or as character offsets (start, end)."""
@@ -91,7 +91,7 @@ class HeadingReading(_Part):
 
 
 class UnexpressedReading(_Part):
-    """Words about a place that are in no relation."""
+    """Words about a place that are not part of a relation."""
 
     words: Words
     """The words."""
@@ -109,13 +109,13 @@ class SentenceReading(_Part):
     relations: list[RelationReading] = Field(default_factory=list)
     """Relations it states."""
     places: list[PlaceReading] = Field(default_factory=list)
-    """Positions on scales that it gives to things."""
+    """Positions on scales that it states."""
     headings: list[HeadingReading] = Field(default_factory=list)
-    """Directions in which it says that things face."""
+    """Directions in which things face."""
     count: list[int] = Field(default_factory=list, max_length=2)
     """Minimum and maximum number of its counted relations that hold; empty if it has none."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
-    """Parts in no relation."""
+    """Parts that are not part of a relation."""
 
 
 class Reply(_Part):
@@ -130,7 +130,7 @@ class Reply(_Part):
 
 
 class ReadingsRecord(Record):
-    """Replies that a trace is read by (`symbouq.reading.model`)."""
+    """Replies of a language model from which a trace is read (`symbouq.reading.model`)."""
 
     model: str
     """The language model."""
@@ -139,7 +139,7 @@ class ReadingsRecord(Record):
     second_opinion: bool = False
     """Whether the parser also reads the trace, for comparison."""
     alone: bool = False
-    """Whether the model saw each sentence alone, in a request of its own."""
+    """Whether the model saw each sentence in a separate request."""
     replies: list[Annotated[list[Reply], Field(min_length=1)]]
     """Replies to each request, in order; several if the model was asked repeatedly."""
 

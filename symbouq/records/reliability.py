@@ -18,7 +18,8 @@ class Reliability(Record):
     reliability: Annotated[float, Field(ge=0, le=1)]
     """Calibrated probability that the delivered answer is right."""
     accepted: bool | None = None
-    """Whether it reaches the threshold of the model's guarantee; absent without a guarantee."""
+    """Whether `reliability` reaches the threshold of the model's guarantee; absent without a
+    guarantee."""
     scores: dict[str, float]
     """Candidate scores, each calibrated on validation."""
     contributions: dict[str, float]
@@ -29,7 +30,7 @@ class Reliability(Record):
     model_hash: str
     """Hash of the model file."""
     missing: list[str] = Field(default_factory=list)
-    """Scores that the trace lacks; their validation mean is used."""
+    """Scores missing from the trace; their validation means are used."""
     faults: list[str] = Field(default_factory=list)
-    """Why scores are missing although the trace has input for them, such as tokens of another
+    """Why scores are missing although the trace has input for them, such as the tokens of another
     text."""

@@ -1,4 +1,4 @@
-"""The records that commands read and write, as JSON Schema."""
+"""JSON Schemas of the records that commands read and write."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RECORDS: dict[str, type[Record]] = {
     "reliability": Reliability,
     "reading": StoredReading,
 }
-"""The records that commands read and write, by name."""
+"""Records that commands read and write, by name."""
 
 
 def json_schema() -> dict[str, Any]:

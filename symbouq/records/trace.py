@@ -124,10 +124,16 @@ class ClaimRecord(Record):
 
 
 def _identity(value: Any) -> Any:
-    """An id; a whole number is one as its digits."""
+    """Convert an id to text; whole numbers become their digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return all_encodable(value)
+
+
+def _steps(value: Any) -> Any:
+    if isinstance(value, str):
+        raise ValueError("a list of claims is expected; put free text into `response`")
+    return value
 
 
 class Instance(Record):
@@ -152,6 +158,16 @@ class Instance(Record):
     readings: ReadingsRecord | None = None
     """Readings of the text by a language model; they are checked and used instead of parsing."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_no_audit(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "constraint_rule" in value and "scene" in value:
+            match value.get("source"):
+                case {"file": str(file), "line": int(line)}:
+                    raise ValueError(f"an audit, not a trace; its trace is {file}:{line}")
+            raise ValueError("an audit, not a trace; give the file of traces that was audited")
+        return value
+
     @model_validator(mode="after")
     def _has_scene(self) -> Self:
         if self.scene_relations is None and self.scene is None:
@@ -175,7 +191,7 @@ class ReaderRecord(Record):
 class Trace(Instance):
     """Reasoning trace, as text or as relations."""
 
-    reasoning: list[EncodableText] | None = None
+    reasoning: Annotated[list[EncodableText], BeforeValidator(_steps)] | None = None
     """Claims in order, with `conclusion`, if the trace is segmented."""
     conclusion: EncodableText | None = None
     """Delivered answer."""
@@ -192,7 +208,7 @@ class Trace(Instance):
     faults: list[EncodableText] = Field(default_factory=list)
     """For traces given as relations: parts of the text that could not be read."""
     reader: ReaderRecord | None = None
-    """For traces given as relations: what read the text."""
+    """For traces given as relations: reader of the original text."""
     model: str | None = None
     """Model that wrote the trace."""
     answer_space: EncodableLabels = None
@@ -225,5 +241,5 @@ class Trace(Instance):
 
     @property
     def structured(self) -> bool:
-        """Whether the trace gives relations, so that nothing is parsed."""
+        """Whether the trace is given as relations, so that nothing is parsed."""
         return self.claims is not None

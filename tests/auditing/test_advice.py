@@ -51,8 +51,8 @@ def run(*arguments: str | Path) -> Result:
 
 def test_a_profile_that_decides_more_is_named_with_its_numbers() -> None:
     assert advice(summary(BEHIND, BEHIND)) == (
-        "Most claims are undecided. Of 6 claims in 2 such traces, profile everyday decides 6, "
-        f"nine-way 0: try --profile everyday. everyday: {builtin().about['everyday']}."
+        "Most claims are undecided. Of 6 in 2 traces, profile everyday decides 6 and nine-way 0: "
+        f"try --profile everyday ({builtin().about['everyday']})."
     )
 
 
@@ -68,8 +68,8 @@ def test_text_that_another_profile_alone_reads_is_always_told() -> None:
         told = advice(summary(*records))
         assert told is not None
         assert told.startswith(
-            f"Some claims are undecided. Of the sentences of 1 such traces, profile everyday "
-            f"reads {total}, nine-way 0: try --profile everyday."
+            "Some claims are undecided. In one trace, profile everyday reads more sentences than "
+            f"nine-way, {total} against 0: try --profile everyday ("
         )
     assert "gives up" in told
 
@@ -140,8 +140,8 @@ def test_the_advice_of_a_run(report: bool, tmp_path: Path) -> None:
     first = run("audit", path, "--jobs", "1", *options)
     assert first.exit_code == 0, first.stderr
     assert first.stderr.splitlines()[-1] == (
-        "Most claims are undecided. Of 24 claims in 8 such traces, profile everyday decides 24, "
-        f"nine-way 0: try --profile everyday. everyday: {builtin().about['everyday']}."
+        "Most claims are undecided. Of 24 in 8 traces, profile everyday decides 24 and nine-way 0: "
+        f"try --profile everyday ({builtin().about['everyday']})."
     )
     assert "--profile" not in first.stdout
     taken = run("audit", path, "--jobs", "1", "--profile", "everyday")

@@ -21,7 +21,7 @@ def test_of_sentences_in_conflict_none_is_relied_on() -> None:
     (claim,) = audit["claims"]
     assert (claim["grounded_verdict"], claim["premises"]) == ("entailed", ["scene:3"])
     (fault,) = audit["faults"]
-    assert fault.startswith("scene 1, 2: in conflict as read")
+    assert fault.startswith("scene 1, 2: contradictory as read")
     assert audited(CONFLICT, "The cup is left of the jar.")["claims"][0]["verdict"] == "unknown"
 
 

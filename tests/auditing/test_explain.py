@@ -94,4 +94,4 @@ def test_a_layout_of_things_with_an_extent_is_in_words() -> None:
 def test_a_set_aside_sentence_says_so() -> None:
     scene = ["The lamp is left of the sofa.", "The lamp is right of the sofa."]
     told = explanation_of(TraceAuditor(), trace(scene, profile="everyday")).scene
-    assert told[2].startswith("scene 1, 2: in conflict as read")
+    assert told[2].startswith("scene 1, 2: contradictory as read")

@@ -71,6 +71,11 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "id of a wrong type": ({**GOOD, "id": 7.5}, "id: Input should be a valid string"),
     "scene of a wrong type": ({**GOOD, "scene": 7}, "scene: Input should be a valid"),
     "sentence of a wrong type": ({**GOOD, "scene": ["A", 7]}, "scene"),
+    "reasoning in one text": ({**GOOD, "reasoning": "So."}, "reasoning: a list of claims is"),
+    "an audit": (
+        {"id": "x", "scene": {}, "constraint_rule": 1, "source": {"file": "t.jsonl", "line": 3}},
+        "an audit, not a trace; its trace is t.jsonl:3",
+    ),
     "no scene": ({"id": "x", "response": ""}, "needs `scene`"),
     "no claims": ({"id": "x", "scene": []}, "needs `response`"),
     "claims without relations": ({**GOOD, "claims": []}, "`claims` need `scene_relations`"),

@@ -1,8 +1,8 @@
-"""Answers to a trace's question: the one that is delivered, the scene's own, and what the first is
-worth by the second.
+"""Answers to a trace's question: the delivered one, the scene's own, and the judgement of one by
+the other.
 
 `delivered` gives the labels that a text commits to, `answer` those that the scene entails, and
-`symbouq.auditing.answers.delivery` judges the one by the other.
+`symbouq.auditing.answers.delivery` judges the former by the latter.
 """
 
 from symbouq.auditing.answers.answer import Answer

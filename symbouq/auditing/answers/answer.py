@@ -1,4 +1,4 @@
-"""Answers over an answer space: what holds, what can hold, and the labels that say so."""
+"""Answers over an answer space: what holds, what can hold, and their labels."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from symbouq.auditing.verdicts import Verdict
 
 @dataclass
 class Answer:
-    """The answer to one question.
+    """Answer to one question.
 
     Attributes:
         status: `answered`, `open`, `inconsistent` (the scene contradicts itself) or
             `unread` (scene or question could not be read).
-        answer: The entailed answers, or the label for a case that is open.
-        certain: The answers that hold in every world of the scene.
-        possible: Those that hold in some.
-        impossible: Those that hold in none.
-        premises: What the answer rests on.
-        default: Whether it was given for want of proof: no where yes is not entailed, or without
-            things of which nothing is said.
-        faults: What keeps scene or question from being read.
+        answer: The entailed answers, or the label for an open case.
+        certain: Answers that hold in every world of the scene.
+        possible: Answers that hold in some world.
+        impossible: Answers that hold in no world.
+        premises: Premises of the answer.
+        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set
+            without things that the scene does not place.
+        faults: Why the scene or question cannot be read.
     """
 
     status: str
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Labels:
-    """The labels of an answer space by what they mean.
+    """Labels of an answer space, by meaning.
 
     Attributes:
         meanings: Meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
@@ -50,11 +50,11 @@ class Labels:
     things: tuple[str, ...] = ()
 
     def settled(self, found: Mapping[str, bool | None], premises: Premises) -> Answer:
-        """The answer where each label holds (True), cannot hold (False) or may (None).
+        """Answer from labels that hold (True), cannot hold (False) or may hold (None).
 
         Args:
-            found: The labels, in order.
-            premises: What those that hold rest on, if any does.
+            found: The labels, in order, with their values.
+            premises: Premises of the labels that hold, if any.
         """
         given = Answer(
             "open",
@@ -72,22 +72,22 @@ class Labels:
         return given
 
     def consistency(self, feasible: bool, clash: list[str]) -> Answer:
-        """The answer to whether the scene can be true.
+        """Answer to whether the scene can be true.
 
         Args:
-            feasible: Whether it can.
-            clash: The premises that contradict each other, where it cannot.
+            feasible: Whether the scene is feasible.
+            clash: Premises that contradict each other, if it is not.
         """
         yes, no = self.meanings["satisfiable"], self.meanings.get("unsatisfiable", "")
         answer, other = (yes, no) if feasible else (no, yes)
         return Answer("answered", [answer], [answer], [answer], [other], clash)
 
     def judged(self, truth: bool | None, premises: Premises) -> Answer:
-        """Yes or no, or the three-way judgement of a statement.
+        """Answer yes or no, or the three-way judgement of a statement.
 
         Args:
-            truth: Whether it holds; None where that is open.
-            premises: What it rests on that it does, or does not.
+            truth: Whether the statement holds; None if open.
+            premises: Premises that decide it.
         """
         has = self.meanings
         proven = next((has[name] for name in _PROVEN.get(truth, ()) if name in has), None)
@@ -103,11 +103,11 @@ class Labels:
 
 
 Premises = Callable[[], list[str]]
-"""Gives what an answer rests on, as `scene:N`."""
+"""Callback for the premises of an answer, as `scene:N`."""
 
 _PROVEN: dict[bool | None, tuple[str, str]] = {
     True: ("yes", "entailment"),
     False: ("no", "contradiction"),
 }
 TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
-"""Whether a claim with a verdict holds, in all worlds or in none."""
+"""Verdict to whether the claim holds in all worlds (True) or in none (False)."""

@@ -1,9 +1,8 @@
-"""The delivered answer as a claim about the question, judged by what the scene settles.
+"""The delivered answer as a claim about the question, judged by the scene.
 
-Most answers state a relation and are audited like any other claim. An answer that names
-several relations that are possible, says yes or no, picks a thing, or says that nothing can be
-determined states none: it is compared with the answer that the scene gives
-(`symbouq.auditing.answers`).
+Most answers state a relation and are audited like any other claim. Other answers state none: a
+list of possible relations, yes or no, the choice of a thing, or "cannot be determined". They are
+compared with the answer that the scene gives (`symbouq.auditing.answers`).
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
-"""Spaces whose labels are relations of the pair asked about, which state what they name."""
+"""Answer spaces whose labels are relations of the pair asked about."""
 
 
 def asks_what_is_possible(trace: Trace) -> bool:
-    """Whether a trace's question is which relations are possible, by its answer space."""
+    """Whether the question asks which relations are possible, judging by its answer space."""
     space = _given_space(trace)
     return space is not None and space.name == "composition"
 
 
 def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
-    """A trace with what its reasoning says to be all that is open for the pair asked about: "so
-    the possible relations between x and z are DC and EC". What is said of other things, under a
-    condition, or of a part of the matter, is left as it was read.
+    """Turn sentences that list all possible relations of the pair asked about into claims of
+    alternatives: "so the possible relations between x and z are DC and EC". Sentences about other
+    things, conditional ones and partial ones stay unchanged.
 
     Args:
         ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
-        parsed: Its relations.
+        parsed: The trace, parsed.
     """
     steps = [claim for claim in parsed.claims[:-1] if not claim.relations]
     given = trace.structured or trace.readings is not None
@@ -74,11 +73,11 @@ def _said_possible(
     names: Sequence[str],
     asked: tuple[str, str],
 ) -> tuple[str, ...]:
-    """The labels of which a sentence says that they are all that is possible for the pair asked
-    about; none where it does not, or names other things, or the pair the other way round.
+    """Labels that a sentence lists as all possible relations of the pair asked about; empty for
+    other sentences, other things, or the pair in reverse.
     """
     said = _possible().search(text)
-    if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # asked, or listed below
+    if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # a question or heading
         return ()
     formulas = [*map(_named_in(names), _ARGUMENTS.findall(text))]
     named = _named_in(names)(_ARGUMENTS.sub("", text))
@@ -92,11 +91,11 @@ def _said_possible(
 _MARKS = " \t\n*_`"
 
 _ARGUMENTS = re.compile(r"\([^()]*,[^()]*\)")
-"""The arguments of a formula: those of "DC(x, z)"."""
+"""Arguments of a formula, as in "DC(x, z)"."""
 
 
 def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """What gives the names in a text, in order, each once."""
+    """Regular expression for the names in a text, in order, each once."""
     name = re.compile(
         "|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in sorted(names, key=len, reverse=True)),
         re.IGNORECASE,
@@ -106,8 +105,8 @@ def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpace) -> bool:
-    """Whether a sentence has no words but those of a list of what is possible: names, labels, the
-    wordings of relations, and those that go with them.
+    """Whether a sentence consists only of the words of a list of possible relations: names, labels,
+    wordings of relations, and function words.
     """
     lists = {*cues()["listing"], *cues()["conclusion"], *cues()["clause"], *cues()["article"]}
     known = chain(lists, *map(cues().__getitem__, ("possible", "link")), names, space.labels)
@@ -117,7 +116,7 @@ def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpa
 
 @cache
 def _worded(ontology: Ontology) -> frozenset[str]:
-    """The words by which relations are named."""
+    """Words of relations' names."""
     phrases = ontology.lexicon.phrase
     return frozenset(word.casefold() for text in phrases for word in tokenized(text))
 
@@ -125,13 +124,13 @@ def _worded(ontology: Ontology) -> frozenset[str]:
 def judge_answer(
     ontology: Ontology, trace: Trace, parsed: ParsedTrace, result: TraceResult
 ) -> tuple[ParsedTrace, TraceResult]:
-    """A trace with its conclusion judged as an answer, if it is one that states no relation.
+    """Judge the conclusion of a trace as an answer if it states no relation.
 
     Args:
         ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
-        parsed: Its relations.
-        result: The findings on them.
+        parsed: The trace, parsed.
+        result: Its findings.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -150,21 +149,21 @@ def judge_answer(
     if labels is None or (several and len(labels) < 2):
         return parsed, result
     declined = [*map(meaning_of, labels)] == ["open"]
-    # Without an announcement, the last claim about the pair is the conclusion: not where the
-    # response ends by saying that nothing is settled, or says yes or no to what may be.
+    # Without an announcement, the last claim about the pair is the conclusion, unless the response
+    # ends with "cannot be determined", or with yes or no to a question of possibility.
     final = trace.answer_space is None and (declined or _asks_what_may_be(trace, parsed))
     stands = bool(last.relations) and not possible and not final
     if stands or (space.name in _OF_RELATIONS and not declined):
         return parsed, result
     try:
         found = answered(ontology, parsed, space.labels)
-    except RecordError:  # a label means nothing in the profile
+    except RecordError:  # a label has no meaning in the profile
         return parsed, result
     judged = _judged(labels, found, possible)
     opened = [*map(meaning_of, found.answer)] == ["open"]
     inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
     if opened and not inference and judged.verdict is Verdict.CONTRADICTED:
-        # What is answered where the scene settles nothing neither follows nor conflicts.
+        # If the scene settles nothing, an answer neither follows nor conflicts.
         judged = replace(
             judged, verdict=Verdict.UNKNOWN, grounded=Verdict.UNKNOWN, reason="answer_open"
         )
@@ -176,18 +175,18 @@ def judge_answer(
 
 
 _LONGEST = 1000
-"""Characters of the end of a response in which its last sentence is looked for."""
+"""Characters at the end of a response in which its last sentence is searched."""
 
 _INFERENCE = frozenset(("entailment", "contradiction"))
-"""Meanings of labels that say whether something follows, and not that it is so."""
+"""Meanings of labels that say whether something follows rather than whether it is so."""
 
 _YES_NO = ("yes", "no", "cannot be determined")
-"""What a question may be answered that asks whether something holds, where no space is given."""
+"""Default answers to a question whether something holds."""
 
 
 def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
-    """`usual_labels` of a trace without an answer space; None as well where its answer says neither
-    yes nor no nor that it cannot be determined.
+    """`usual_labels` of a trace without an answer space; also None if its answer is not yes, no or
+    "cannot be determined".
     """
     text = trace.conclusion if trace.response is None else trace.response
     if not trace.question or not text:
@@ -198,8 +197,8 @@ def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequ
 
 
 def usual_labels(ontology: Ontology, asked: Question) -> Sequence[str] | None:
-    """The labels that answer a question without an answer space: yes and no, or the directions of
-    the profile, and that it cannot be determined. None where it asks for something else.
+    """Labels for a question without an answer space: yes and no, or the profile's directions, and
+    "cannot be determined". None for other questions.
     """
     if asked.states:
         return _YES_NO
@@ -208,13 +207,13 @@ def usual_labels(ontology: Ontology, asked: Question) -> Sequence[str] | None:
 
 
 def _asks_what_may_be(trace: Trace, parsed: ParsedTrace) -> bool:
-    """Whether a question asks what can be, or has to be: "Could A be left of B?"."""
+    """Whether a question asks for possibility or necessity: "Could A be left of B?"."""
     return not trace.structured and parsed.question().stance != ASSERTED
 
 
 @cache
 def _possible() -> re.Pattern[str]:
-    """What says which are possible, up to what is concluded from that."""
+    """Part of a text that lists possible relations, without the conclusion drawn from them."""
     possible, then = (
         "|".join(sorted(map(re.escape, cues()[role]), key=len, reverse=True))
         for role in ("possible", "clause")
@@ -225,8 +224,8 @@ def _possible() -> re.Pattern[str]:
 def _set_of_possible(
     ontology: Ontology, trace: Trace, parsed: ParsedTrace, text: str
 ) -> tuple[AnswerSpace, str] | None:
-    """The directions of the profile, and the last sentence of an answer, if without an answer space
-    it says which of them are possible: "so the possible relations are left and upper left".
+    """The profile's directions, and the last sentence of an answer if it lists possible ones
+    without an answer space: "so the possible relations are left and upper left".
     """
     last = re.split(r"(?<=[.!?])\s+|\n+", text[-_LONGEST:].rstrip())[-1]
     said = _possible().search(last)
@@ -238,8 +237,8 @@ def _set_of_possible(
 
 
 def _possible_relations(ontology: Ontology) -> AnswerSpace:
-    """The relations of which some can be possible, where no answer space lists them: a profile's
-    directions, or all of its relations where it has none.
+    """Relations among which a question without an answer space asks for possible ones: the
+    profile's directions, otherwise all of its relations.
     """
     relations = ontology.relations
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")
@@ -253,7 +252,7 @@ def _space(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> AnswerSpace
 
 
 def _given_space(trace: Trace) -> AnswerSpace | None:
-    """The answer space that a trace brings, if it is one."""
+    """Answer space of a trace, if it is valid."""
     labels = trace.answer_space
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
@@ -261,13 +260,7 @@ def _given_space(trace: Trace) -> AnswerSpace | None:
 
 
 def _judged(labels: Sequence[str], found: Answer, possible: bool) -> ClaimResult:
-    """The finding on an answer, given the scene's own.
-
-    Args:
-        labels: The labels that the answer commits to.
-        found: What the scene gives.
-        possible: Whether the answer is the set of what is possible.
-    """
+    """Finding on an answer, given the scene's own answer."""
     own = found.possible if possible else found.answer
     if found.status == "inconsistent":
         return ClaimResult.blocked("blocked_scene")

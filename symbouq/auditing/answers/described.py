@@ -1,5 +1,5 @@
-"""Answers to questions about described things: how two of them lie to each other, whether
-something holds, which of them it holds for, and which of those offered.
+"""Answers to questions about described things: the relation of two of them, whether something
+holds, for which things it holds, and for which of the options.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ T = TypeVar("T")
 
 
 def answer_described(ontology: Ontology, question: DescribedQuestion, labels: Labels) -> Answer:
-    """The answer to a question about described things.
+    """Answer a question about described things.
 
     Args:
         ontology: The tables of the profile.
-        question: Question and scene.
+        question: Question with the things of its scene.
         labels: The labels of the answer space.
     """
     sentences: dict[int, list[Triple]] = {}
@@ -38,14 +38,7 @@ def answer_described(ontology: Ontology, question: DescribedQuestion, labels: La
 
 
 class _Questioner:
-    """Answers questions about one scene.
-
-    Args:
-        ontology: The tables of the profile.
-        question: The question, with the things of the scene.
-        triples: What the scene states of them; it does not contradict itself.
-        judge: Audits a claim about the scene, for its premises.
-    """
+    """Evaluator of questions about one scene."""
 
     def __init__(
         self,
@@ -61,7 +54,6 @@ class _Questioner:
         self._known: dict[Triple, bool | None] = {}
 
     def answer(self, labels: Labels) -> Answer:
-        """The answer among some labels."""
         query = self._question.query
         if labels.relations:
             return self._related(query, labels)
@@ -72,8 +64,8 @@ class _Questioner:
     # Evaluation --------------------------------------------------------------------------
 
     def _evaluated(self, question: Callable[[Scene], T]) -> T:
-        """The value of a question. The logic is asked for the relations that it turns on,
-        until no new ones come up.
+        """Value of a question. The solver decides the relations it depends on, until no new ones
+        appear.
         """
         missing: set[Triple] = set()
 
@@ -91,12 +83,12 @@ class _Questioner:
             if not missing:
                 return found
             settled = decided(self._ontology, self._triples, sorted(missing))
-            assert settled is not None  # the scene does not contradict itself
+            assert settled is not None  # the scene is feasible
             self._known |= settled
             missing.clear()
 
     def _premises(self, value: Value) -> list[str]:
-        """The premises of a value in the scene."""
+        """Premises of a value in the scene."""
         support = {
             (u, relation, v)
             for u, r, v in value.support
@@ -107,7 +99,7 @@ class _Questioner:
     # Kinds of questions --------------------------------------------------------------------
 
     def _related(self, query: Query, labels: Labels) -> Answer:
-        """Which relations of the space two things have."""
+        """Relations of the space that two things have."""
         pair = query.pair
         if pair is None:
             return Answer("unread")
@@ -129,7 +121,7 @@ class _Questioner:
         )
 
     def _picked(self, query: Query, labels: Labels) -> Answer:
-        """Which things of those offered, or of all, the predicates hold for."""
+        """Things, of the options or of all, for which the predicates hold."""
         if not query.predicates:
             return Answer("unread")
         phrases = {label: self._question.phrase(label) for label in labels.things}
@@ -139,10 +131,10 @@ class _Questioner:
         def values(scene: Scene, complete: bool = True) -> dict[str, Value]:
             found: dict[str, Value] = {}
             for label, phrase in phrases.items():
-                assert phrase is not None  # none is, see above
+                assert phrase is not None  # every label has a phrase, see above
                 numbers = scene.picked(phrase)
                 chosen = [scene.chosen(n, query.predicates, complete) for n in numbers]
-                # Of several that a label may mean, one is enough; none may be denied.
+                # Of several readings of a label, one has to hold, and none may be denied.
                 denying = any(predicate.negated for predicate in query.predicates)
                 found[label] = all_of(chosen) if denying and chosen else any_of(chosen)
             return found
@@ -163,7 +155,7 @@ class _Questioner:
         return Answer("answered", given, given, given, rest, premises, default)
 
     def _judged(self, query: Query, labels: Labels) -> Answer:
-        """Whether what is asked holds."""
+        """Whether the statement of a question holds."""
         clause = query.clause
         if clause is None:
             return Answer("unread")
@@ -172,5 +164,5 @@ class _Questioner:
 
 
 def _together(values: Iterable[Value]) -> Value:
-    """Values that hold, as one on the grounds of all."""
+    """Combine values that hold into one with all their grounds."""
     return Value(True, frozenset().union(*(value.support for value in values)))

@@ -1,4 +1,4 @@
-"""Judgements of statements about events: what holds in every world of the premises."""
+"""Judgements of statements about events, over all worlds of the premises."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ def answer_events(
     question: EventQuestion,
     labels: Labels,
 ) -> Answer:
-    """The judgement of a statement about events, or whether a scene of them can be.
+    """Judge a statement about events, or the consistency of the scene.
 
     Args:
         ontology: The tables of a profile that reads events.
-        scene: What each sentence of the scene says, with its number.
+        scene: Clauses of each sentence of the scene, with its number.
         question: The statement.
         labels: The labels of the answer space.
     """
@@ -45,14 +45,13 @@ def answer_events(
 def _for_want_of_words(
     ontology: Ontology, scene: Sequence[Clauses], question: EventQuestion
 ) -> bool:
-    """Whether a statement is open only because words do not say enough: it would be decided
-    if a way meant more than is said of it, or a verb that the lexicon lacks meant what some
-    verb means that it has.
+    """Whether a statement is open only because words are too weak: it would be decided if a way had
+    a stronger meaning, or an unknown verb the meaning of some known verb.
     """
     said = [*scene, question.clauses]
     strange = any(clause.strange for clauses in said for clause in clauses)
     if strange and question.reread is None:
-        return True  # without the sentences, another meaning cannot be tried
+        return True  # other meanings need the sentences
     readings = [(True, scene, question.clauses)]
     if strange and question.reread is not None:
         readings += ((False, *question.reread(verb)) for verb in question.verbs)

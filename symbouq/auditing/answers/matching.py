@@ -1,22 +1,22 @@
-"""From the text of a delivered answer to the labels that it commits to, or to none.
+"""Labels to which a delivered answer commits.
 
-The paper compares answers "after deterministic normalization" and says no more; this is
-the project's. No model is asked and the right answer is never looked at: a text and the
-labels that an answer may have go in, labels or None come out. None is what refuses, keeps
-its options open, or names nothing; an empty result is an answer too where the space has
-sets ("no block").
+The paper compares answers "after deterministic normalization" without details; these are the
+project's rules. They use no model and never look at the right answer. The input is a text with the
+possible labels; the output is labels or None. None is for refusals, for answers that keep options
+open, and for those without a label. If the space has sets, an empty result is an answer, too ("no
+block").
 
-- The answer is where `symbouq.reading.segments.answering` finds it; else what follows the last
-  "therefore" or "so"; else the first sentence where it holds nothing but labels; else the last
-  one. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
+- The answer is, in this order: the one found by `symbouq.reading.segments.answering`; the text
+  after the last "therefore" or "so"; the first sentence if it consists of labels; the last
+  sentence. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
   end it.
-- A label goes by its own spelling and by all that the ontology calls it: the phrases of its
-  relation, or the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup,
-  articles and hyphens do not matter.
-- A denied label is not delivered ("not left but right" is `right`), nor is one that only
-  may hold ("could be left"); "left or right" commits to nothing. "Probably left" commits.
-  The words for that are in `ontology/answers.lp`.
-- Where one label is asked for, two different ones are none.
+- A label matches its own spelling and its words in the ontology: the phrases of its relation, or
+  the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup, articles and hyphens
+  do not matter.
+- A denied label is not delivered ("not left but right" is `right`), nor is a merely possible one
+  ("could be left"); "left or right" commits to nothing. "Probably left" commits. These words are in
+  `ontology/answers.lp`.
+- If one label is expected, two different ones give None.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
 
 Delivered = tuple[str, ...] | None
-"""The labels that a text commits to, as the answer space spells them; None for none."""
+"""Labels to which a text commits, as the answer space spells them; None without commitment."""
 
 _JUDGEMENTS: dict[str, frozenset[str]] = {
     "yes-no": frozenset(("yes", "no")),
     "entailment": frozenset(("entailment", "contradiction")),
     "consistency": frozenset(("satisfiable", "unsatisfiable")),
 }
-"""Answer spaces to the meanings of their labels."""
+"""Answer space to the meanings of its labels."""
 _OPPOSITE = {"yes": "no", "satisfiable": "unsatisfiable"}
 _OPPOSITE |= {other: meaning for meaning, other in _OPPOSITE.items()}
 _CONSISTENT = {
@@ -71,20 +71,20 @@ _CONSISTENT = {
     "no": "unsatisfiable",
     "contradiction": "unsatisfiable",
 }
-"""Meanings to what they come to where it is asked whether statements can hold together."""
+"""Meanings of labels to their equivalents in questions of consistency."""
 
 
 @dataclass(frozen=True)
 class AnswerSpace:
-    """The labels that an answer may have.
+    """Possible labels of an answer.
 
     Attributes:
         name: The kind of question: `directions`, `yes-no`, `entailment`, `consistency`,
             `relations`, `composition`, `blocks`, `moves` or `choice`.
         labels: The labels.
         kind: One label, a set, or a sequence.
-        dataset: The data set whose sense of a word goes first, where the ontology knows it.
-        given: Whether the question names the labels; else they are the usual ones.
+        dataset: The dataset whose word senses take precedence, if the ontology has any.
+        given: Whether the question names the labels; otherwise they are the default ones.
     """
 
     name: str
@@ -95,29 +95,28 @@ class AnswerSpace:
 
 
 def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "") -> AnswerSpace:
-    """The answer space with these labels.
+    """Answer space with these labels.
 
     Args:
-        labels: The labels that an answer may have.
-        kind: One label, a set or a sequence; by default what is usual for the labels.
-        dataset: The data set that the question is of.
+        labels: The possible labels.
+        kind: One label, a set or a sequence; by default the usual kind for the labels.
+        dataset: The question's dataset.
     """
     name, usual = _usual(labels := tuple(labels), dataset)
     return AnswerSpace(name, labels, kind or usual, dataset)
 
 
 def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "") -> Delivered:
-    """The labels that an answer commits to.
+    """Labels to which an answer commits.
 
     Args:
         text: The delivered answer: a label, a sentence, or a whole response.
         space: The answer space, or its labels.
-        question: The question, by which a direction that is stated the other way round
-            ("Y is left of X" where X was asked about) is turned.
+        question: The question. If an answer states the direction in reverse ("Y is left of X" where
+            X was asked about), it is turned around.
 
     Returns:
-        Labels as the space spells them, sets in the space's order; None where the text
-        commits to no answer.
+        Labels as the space spells them, sets in the space's order; None without a commitment.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -162,19 +161,19 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
 
 
 def _unlisted(line: str) -> str:
-    """A line without the mark of a list before it."""
+    """A line without its list marker."""
     line = line.lstrip()
     mark = _ITEM.match(line)
     return line if mark is None else line[mark.end() :]
 
 
 def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
-    """Whether delivered labels are the right answer; no label never is.
+    """Whether delivered labels are the right answer; never true without labels.
 
     Args:
         labels: The delivered labels.
         answer: The right label, or a list of them.
-        kind: Whether order counts.
+        kind: One label, a set or a sequence.
     """
     if labels is None:
         return False
@@ -183,18 +182,17 @@ def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
 
 
 def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """The labels that a text as a whole is a name of: "near" is `near to`, and "upper-left" is
-    `left` and `above` where those are labels; none where it names none.
+    """Labels named by a text as a whole: "near" is `near to`, and "upper-left" is `left` and
+    `above` if those are labels. Empty if it names none.
     """
     return (text,) if text in labels else _matcher(space_of(labels)).named(text)
 
 
 def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
-    """The profile in which most labels are relations, each its own, and these relations.
+    """Profile in which most labels are distinct relations, with these relations.
 
-    Of profiles with as many, the one of the data set is taken, else the default one, else a
-    calculus, of whose relations a question asks which can hold. None where fewer than half of
-    the labels are relations.
+    Ties go to the dataset's profile, then to the default one, then to a calculus whose questions
+    ask which relations are possible. None if fewer than half of the labels are relations.
     """
     library = builtin()
     best: dict[str, str] = {}
@@ -216,7 +214,7 @@ def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, di
 
 @lru_cache(maxsize=4096)
 def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
-    """The kind of question that has these labels, and the usual kind of its answers."""
+    """Kind of question with these labels, and the usual kind of its answers."""
     meanings = {meaning_of(label) for label in labels}
     for name, judged in _JUDGEMENTS.items():
         if judged <= meanings or (name != "yes-no" and judged & meanings):
@@ -237,7 +235,7 @@ def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
 
 
 def _steps(ontology: Ontology, relations: Iterable[str]) -> set[str]:
-    """The directions along one axis, of the families that some relations are of."""
+    """Directions along one axis, from the families of some relations."""
     families = {ontology.relations.family[relation] for relation in relations}
     moves = ontology.relations.displacement
     return {
@@ -249,11 +247,11 @@ _BLOCKS: tuple[str, Kind] = ("blocks", "set")
 
 
 class _Event(NamedTuple):
-    """A word or phrase of a text that bears on the answer.
+    """Word or phrase of a text that affects the answer.
 
     Attributes:
-        role: `label`, a role of `cue/2`, or `word` for all else.
-        labels: For a label, the labels that it stands for.
+        role: `label`, a role of `cue/2`, or `word` for others.
+        labels: Of a label, the labels that it stands for.
         spelled: Whether it is the label's own spelling.
     """
 
@@ -264,19 +262,19 @@ class _Event(NamedTuple):
 
 _WORD = _Event("word")
 _ITEM = re.compile(r"(?:[-*\u2022]|\(?\d{1,3}[.)])[ \t]+")
-"""The mark of a list's item."""
+"""List marker."""
 _APART = 3
-"""The most words that may be written as one."""
+"""Maximum number of words that may be written as one."""
 
 _BETWEEN_LOOKS = 1_024
-"""Words of a text between two looks at the clock."""
+"""Words of a text between two checks of the clock."""
 
 
 _IN_ANSWERS = (
     *("filler", "denial", "determiner", "hedge", "choice", "pause", "stop"),
     *("other", "open", "unsure", "declined", "all"),
 )
-"""Roles of `cue/2` that bear on what an answer commits to; the others announce or end it."""
+"""Roles of `cue/2` that affect the labels of an answer; the others announce or end it."""
 
 
 @cache
@@ -286,17 +284,13 @@ def _cue_events() -> dict[Words, _Event]:
 
 
 def _is_bare(events: Sequence[_Event]) -> bool:
-    """Whether a text holds labels and nothing else."""
+    """Whether a text consists of labels."""
     roles = {event.role for event in events}
     return "label" in roles and "word" not in roles and "other" not in roles
 
 
 class _Matcher:
-    """The words that stand for the labels of one answer space.
-
-    Args:
-        space: The answer space.
-    """
+    """Words that stand for the labels of one answer space."""
 
     def __init__(self, space: AnswerSpace) -> None:
         self.space = space
@@ -316,7 +310,7 @@ class _Matcher:
         }
         self._events = {**_cue_events(), **self._forms()}
         self._longest = max(2, *map(len, self._events))
-        # "North-east", "north east" and "northeast" are one word.
+        # Treat "north-east", "north east" and "northeast" as one word.
         self._joined = {
             "".join(words): event
             for words, event in self._events.items()
@@ -325,7 +319,7 @@ class _Matcher:
         self._known = {word for words in self._events for word in words}
 
     def _forms(self) -> dict[Words, _Event]:
-        """The words that stand for labels, those of the labels' own spelling last."""
+        """Words that stand for labels; the labels' own spellings come last."""
         forms: dict[Words, _Event] = {}
         if self._ontology is not None:
             for text, relations in senses().items():
@@ -343,30 +337,30 @@ class _Matcher:
         for label in self.space.labels:
             forms[form(label)] = _Event("label", (label,), spelled=True)
         for label, relation in self._relation.items():
-            assert self._ontology is not None  # there are relations
+            assert self._ontology is not None  # relations imply an ontology
             other = self._label_of.get(self._ontology.relations.converse.get(relation, ""))
             if other is not None:
                 forms[form(f"{label} inverse")] = _Event("label", (other,), spelled=True)
         return forms
 
     def _meant(self, meaning: str, text: str) -> tuple[str, ...] | None:
-        """The label that words for a meaning stand for; None where there is none."""
+        """Label for a word with a meaning; None if there is none."""
         if meaning == "none" and self.space.name == "blocks":
             return ()
         if meaning == "open":
-            return None  # unlike the label's own spelling, these are cues
+            return None  # cues, unlike the label's own spelling
         label = self._of_meaning.get(meaning)
         if label is None and (meaning == "contradiction" or text == meaning):
             label = self._of_meaning.get(_CONSISTENT.get(meaning, ""))
         return None if label is None else (label,)
 
     def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
-        """The labels that a relational text stands for, by the space's profile if it can.
+        """Labels for a relational text, by the space's profile if possible.
 
-        None where it means nothing there. Words that only count before a ground ("in the
-        box") name no label.
+        None if it has no meaning there. Words that count only before a ground ("in the box") name
+        no label.
         """
-        assert self._ontology is not None  # there are relations
+        assert self._ontology is not None  # relations imply an ontology
         if text in self._ontology.lexicon.adjacent or text in self._ontology.words("have"):
             return None
         own = relation_named(self._ontology, text)
@@ -375,10 +369,10 @@ class _Matcher:
         return _WORD if event is None and own else event
 
     def _standing_for(self, relations: Sequence[str], loosely: bool = True) -> _Event | None:
-        """The labels of the first relation that has any: its own, those of its parts
-        ("north-west" is above and left), or, `loosely`, those that follow from it.
+        """Labels of the first relation with any: its own, or those of its components ("north-west"
+        is above and left), or, `loosely`, those of its consequences.
         """
-        assert self._ontology is not None  # there are relations
+        assert self._ontology is not None  # relations imply an ontology
         for relation in relations:
             implied = self._ontology.relations.implied.get(relation) or implications().get(relation)
             for others in ({relation}, self._parts.get(relation, ()), (loosely and implied) or ()):
@@ -388,7 +382,7 @@ class _Matcher:
         return None
 
     def named(self, text: str) -> tuple[str, ...]:
-        """The labels that a text as a whole is a name of."""
+        """Labels named by a text as a whole."""
         role, labels, _ = self._event(form(text)) or _WORD
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
@@ -396,19 +390,19 @@ class _Matcher:
     # What a sentence holds ---------------------------------------------------------------
 
     def events(self, sentence: str) -> list[_Event]:
-        """The events of a sentence. Single letters are labels in any case where there is nothing
-        but labels, and otherwise as they are spelled.
+        """Events of a sentence. Single letters are labels in any case if the sentence consists of
+        labels, otherwise only as spelled.
         """
         tokens = [t for t in tokenized(sentence) if self._counts(t.casefold())]
         found = list(self._scanned(tokens, strict=False))
         return found if _is_bare(found) else list(self._scanned(tokens, strict=True))
 
     def is_label(self, sentence: str) -> bool:
-        """Whether what a sentence says is a label, and nothing else."""
+        """Whether a sentence states one label and nothing else."""
         return _is_bare(self.events(sentence[slice(*gist(sentence))]))
 
     def _counts(self, word: str) -> bool:
-        """Whether a word bears on the answer; articles, numbers and adverbs do where a form has
+        """Whether a word affects the answer; articles, numbers and adverbs do if a form contains
         them.
         """
         passed_over = word in cues()["article"] or word.endswith("ly")
@@ -438,33 +432,33 @@ class _Matcher:
             yield event
 
     def _event(self, words: Sequence[str]) -> _Event | None:
-        """The event of some words, whether they are written as one or apart."""
+        """Event of some words, written as one or apart."""
         event = self._events.get(tuple(words))
         if event is None and len(words) <= _APART and min(map(len, words), default=0) > 1:
             event = self._joined.get("".join(words))
         return event
 
     def _is_label(self, token: str) -> bool:
-        """Whether a word by itself stands for labels."""
+        """Whether a single word stands for labels."""
         return bool((self._event((token.casefold(),)) or _WORD).labels)
 
     def _single(
         self, event: _Event, tokens: Sequence[str], place: int, labelled: bool, strict: bool
     ) -> _Event:
-        """An event of one word, which may be a denial, a determiner or an article, and no label.
+        """Event of one word, which may be a denial, a determiner or an article instead of a label.
 
         Args:
             event: The event.
-            tokens: The words of its text.
-            place: Which of them it is.
-            labelled: Whether one after it stands for labels.
-            strict: Whether single letters are labels only as they are spelled.
+            tokens: Words of the text.
+            place: Index of the word.
+            labelled: Whether a later word stands for labels.
+            strict: Whether single letters are labels only as spelled.
         """
         token, first = tokens[place], place == 0
         word = token.casefold()
         follows = tokens[place + 1] if place + 1 < len(tokens) else ""
         if word in cues()["denial"] and labelled:
-            return _Event("denial")  # "neither A nor B"; alone, "neither" is none of them
+            return _Event("denial")  # "neither A nor B"; on its own, "neither" means none of them
         if word in cues()["determiner"] and follows.isalpha():
             denies = self._ontology is not None or self._is_label(follows)
             return _Event("denial") if denies else _WORD
@@ -477,17 +471,17 @@ class _Matcher:
             return _Event("filler")
         return event
 
-    # What a sentence commits to -----------------------------------------------------------
+    # Commitment of a sentence ---------------------------------------------------------------
 
     def leads(self, events: Sequence[_Event]) -> bool:
-        """Whether a sentence opens with a judgement and offers no other: "No, ..."."""
+        """Whether a sentence begins with a judgement and has no other: "No, ..."."""
         following = [event.role for event in events[1:3]]
         ends = not following or following[0] in ("pause", "stop") or self.space.name == "yes-no"
         opens = bool(events) and events[0].role == "label"
         return self.judged and opens and ends and "choice" not in following
 
     def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
-        """The labels that a sentence commits to, given its events."""
+        """Labels to which a sentence commits, given its events."""
         if self.space.given:
             events = [e._replace(role="open") if e.role == "unsure" else e for e in events]
         roles = {event.role for event in events}
@@ -517,9 +511,9 @@ class _Matcher:
         return self._chosen(named)
 
     def _committed(self, events: Sequence[_Event]) -> list[str] | None:
-        """The labels that a text commits to, in order; None where it offers a choice."""
+        """Labels to which a text commits, in order; None if it offers a choice."""
         hedged = self.space.name == "composition"
-        # "It is north of z, so NE" says in words what the label is for.
+        # "It is north of z, so NE" gives the label's meaning in words first.
         paraphrased = hedged and not any(event.spelled for event in events)
         kept: list[str] = []
         denied = may = offered = False
@@ -550,12 +544,12 @@ class _Matcher:
         return kept
 
     def _denied(self, label: str) -> str | None:
-        """The label that a denied judgement comes to."""
+        """Label equivalent to a denied judgement."""
         return self._of_meaning.get(_OPPOSITE.get(meaning_of(label) or "", ""))
 
     def _opposite(self, label: str) -> str:
-        """The label with the things swapped: left for right."""
-        assert self._ontology is not None  # only directions are turned
+        """Label with the two things swapped: left for right."""
+        assert self._ontology is not None  # only directions are swapped
         converse = self._ontology.relations.converse.get(self._relation.get(label, ""), "")
         return self._label_of.get(converse, label)
 
@@ -573,15 +567,15 @@ class _Matcher:
         return first > second and any(event.role == "label" for event in self.events(between))
 
     def _names(self, word: str) -> bool:
-        """Whether a word of a question may name a thing."""
-        if word in cues()["article"]:  # "A" may be one
+        """Whether a word of a question may be a name."""
+        if word in cues()["article"]:  # "A" may be a name
             return False
         word = word.casefold()
         told = word in self._known or word in words_of("kind") or word in cues()["noun"]
         return word.isalnum() and not told
 
     def _chosen(self, named: Sequence[str]) -> Delivered:
-        """The answer that names these labels; None where it names too many."""
+        """Answer with these labels; None if there are too many."""
         both, none = self._of_meaning.get("both"), self._of_meaning.get("none")
         if not named and self.space.name == "blocks":
             return ()
@@ -600,9 +594,9 @@ class _Matcher:
         return None if len(kept) > 1 and self._of_meaning.get("open") in kept else tuple(kept)
 
     def _parts_of(self, label: str) -> frozenset[str]:
-        """A label, or what it joins: above and left are both upper-left.
+        """Components of a label: above and left for upper-left.
 
-        Relations that can hold are no such parts: one of them holds.
+        Possible relations are not components: only one of them holds.
         """
         relation = self._relation.get(label, label)
         joined = self._parts if self.space.name != "composition" else {}

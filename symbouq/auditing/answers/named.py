@@ -1,4 +1,4 @@
-"""Answers about scenes whose things have names."""
+"""Answers about scenes with named things."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from symbouq.reading.text import ParsedTrace, Question
 
 
 def _named_in(names: Iterable[str], text: str) -> set[str]:
-    """Those of some names that a text has, the longest where one is in another."""
+    """Names that occur in a text, without those inside longer ones."""
     known = {name.casefold(): name for name in names}
     options = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     found = re.findall(rf"(?<!\w)(?:{options})(?!\w)", text.casefold()) if known else ()
@@ -24,8 +24,8 @@ def _named_in(names: Iterable[str], text: str) -> set[str]:
 
 @cache
 def _beyond(stance: str) -> re.Pattern[str]:
-    """What asks for more than whether what a question states holds: "... or above it?", "Is it
-    false that ...?" What cannot be is a stance, and no more.
+    """Words of questions beyond a plain yes or no: "... or above it?", "Is it false that ...?". A
+    stance other than `asserted`, as in "cannot be", is not reversed by words.
     """
     roles = ("twofold", "reversing") if stance == "asserted" else ("twofold",)
     words = sorted((text for role in roles for text in cues()[role]), key=len, reverse=True)
@@ -35,7 +35,7 @@ def _beyond(stance: str) -> re.Pattern[str]:
 def answer_named(
     ontology: Ontology, parsed: ParsedTrace, question: Question, labels: Labels
 ) -> Answer:
-    """The answer to a question about things with names: their relation, or yes and no.
+    """Answer a question about named things: their relation, or yes or no.
 
     Args:
         ontology: The tables of the profile.
@@ -57,7 +57,7 @@ def answer_named(
         open_relations = worlds(
             ontology, [triple for _, triple in scene], pair, tuple(labels.relations)
         )
-        assert open_relations is not None  # the scene does not contradict itself
+        assert open_relations is not None  # the scene is feasible
         certain, possible = open_relations.certain, open_relations.possible
         truths = {
             label: True if r in certain else None if r in possible else False

@@ -54,9 +54,9 @@ def answered(ontology: Ontology, parsed: ParsedTrace, space: Sequence[str]) -> A
     Raises:
         RecordError: If a label is unknown in the profile.
     """
-    if parsed.lost:  # an answer needs all of the scene
+    if parsed.lost:  # an answer needs the whole scene
         return Answer("unread", faults=[parsed.lost[0]])
-    with untimed():  # spaCy loads with the readers
+    with untimed():  # the readers load spaCy
         from symbouq.auditing.answers.described import answer_described
         from symbouq.auditing.answers.events import answer_events
         from symbouq.auditing.answers.named import answer_named

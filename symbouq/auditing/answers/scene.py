@@ -1,4 +1,4 @@
-"""Claims about one scene, audited against it alone."""
+"""Claims about one scene, judged by the scene only."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from symbouq.ontology.tables import Ontology, Triple
 
 
 class SceneJudge:
-    """Audits claims about a scene.
+    """Auditor of claims about one scene.
 
     Args:
         ontology: The tables of the profile.
-        stated: The scene's relations, each with the number of its sentence.
+        stated: The scene's relations with their sentence numbers.
     """
 
     def __init__(self, ontology: Ontology, stated: Iterable[tuple[int, Triple]]) -> None:
@@ -25,11 +25,11 @@ class SceneJudge:
             self._scene.setdefault(number, []).append(triple)
 
     def audit(self, claim: Sequence[Triple], stance: str = "asserted") -> TraceResult:
-        """The audit of one claim about the scene.
+        """Audit one claim about the scene.
 
         Args:
             claim: Its relations.
-            stance: Whether they are said to hold, or to be possible, necessary or impossible.
+            stance: Stance: asserted, possible, necessary or impossible.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
@@ -38,15 +38,15 @@ class SceneJudge:
         return audit_relations(self._ontology, scene, [ClaimInput(claim, stance)]).whole()
 
     def premises(self, triples: Iterable[Triple]) -> list[str]:
-        """The premises, as `scene:N`, of relations that follow from the scene."""
+        """Premises, as `scene:N`, of relations that follow from the scene."""
         premises: dict[str, None] = {}
         for triple in triples:
             premises.update(dict.fromkeys(map(str, self.audit([triple]).claims[0].premises)))
         return list(premises)
 
     def answer(self, labels: Labels) -> Answer | None:
-        """The answer where the scene alone gives it: it was not read, it contradicts itself, or
-        just that is asked.
+        """Answer for scenes that were not read, contradict themselves, or are asked for
+        consistency; otherwise None.
         """
         if not self._scene:
             return Answer("unread")

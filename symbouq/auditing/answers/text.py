@@ -1,4 +1,4 @@
-"""The part of a response that gives the answer."""
+"""The answering part of a response."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from symbouq.reading.segments import (
 )
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
-# What repeats beside what may be the same has a bound: long runs cost no more than short ones.
+# Repetitions that can match the same text are bounded, so long inputs take linear time.
 _LIST = re.compile(
     r":[ \t]{0,9}\n\s{0,9}"
     r"(?P<items>(?:\s{0,9}(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})"
@@ -30,26 +30,28 @@ _ITEM = re.compile(
     re.MULTILINE,
 )
 _REMARK = re.compile(r"\((?!\w{1,300}\))[^()\n]{0,300}\)")
-"""What is said in brackets of one of several answers: "SW (if x is left of z)"."""
+"""Bracketed remark after one of several answers: "SW (if x is left of z)"."""
 _BRACKETS = re.compile(r"\([^()]{0,300}\)")
 _DASH = re.compile(r"[ \t]{1,9}-[ \t]{1,9}")
 _DASHED = re.compile(
     rf"(?:^|(?<=[:,])) {{0,9}}-[ \t]{{1,9}}[^-\n]{{1,30}}(?:{_DASH.pattern}[^-\n]{{1,30}})+$",
     re.MULTILINE,
 )
-"""A list in one line: "- left - above"."""
+"""List in one line: "- left - above"."""
 _BREAK = re.compile(r"((?<=[.!?])[ \t]+|\n+)")
 _CLOSING = " \"'*_`)]"
 _BOX = re.compile(r"\\boxed\s{0,3}\{([^{}]{0,300})\}")
 _BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
 _BEFORE = 80
-"""Characters before what announces an answer in which it is looked for what only supposes it."""
+"""Characters before an announcement of an answer in which a supposition is looked for."""
 _SHORT = 3
-"""Words of a last line that is taken for the answer, whatever was concluded before it."""
+"""Maximum length, in words, of a last line that is taken for the answer regardless of earlier
+conclusions."""
 _ANNOUNCED = 100
-"""Announcements of an answer that are looked at, from the last one backwards."""
+"""Maximum number of announcements to try, from the last one backwards."""
 _FAR = 2_000
-"""Characters after an announcement, or a conclusion's opening, among which its sentence ends."""
+"""Characters after an announcement, or the opening of a conclusion, in which its sentence must
+end."""
 _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", strict=True)}  # noqa: RUF001
 
 
@@ -62,7 +64,7 @@ _FRAMES = {
     "grounds": r"\s*(?:%(reason)s)\b[^,;]{0,300}(?:,\s*(?:and|but|or)\b[^,;]{0,300}){0,9},\s*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
-"""Regular expressions for what stands around an answer, with roles of `cue/2` for words."""
+"""Regular expressions for text around an answer, with roles of `cue/2` for words."""
 
 
 @cache
@@ -77,13 +79,13 @@ def _frame(name: str) -> re.Pattern[str]:
 def answering_part(
     text: str, is_label: Callable[[str], bool] = lambda _: False, several: bool = False
 ) -> str:
-    """What of a response may answer: what is marked as the answer, the answer of one in JSON, or
-    what is said and stands, questions apart; empty where that is nothing.
+    """Text of a response that may contain the answer: the marked answer, the answer field of JSON,
+    or the asserted text without questions. Empty if there is none.
 
     Args:
         text: The response.
-        is_label: Whether a sentence is a label of an answer, and nothing else.
-        several: Whether an answer may have several labels, each with a remark in brackets.
+        is_label: Predicate: whether a sentence is a label and nothing else.
+        several: Whether an answer may have several labels, each with a bracketed remark.
     """
     part = _answering_part(text, is_label, several)
     return _REMARK.sub(" ", part) if several else part
@@ -96,7 +98,7 @@ def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -
     given = structured(response.said)
     if given is not None:
         return f"answer: {given[1]}" if given[1] else ""
-    pieces = _BREAK.split(upheld(response.said))  # sentences, and what is between them
+    pieces = _BREAK.split(upheld(response.said))  # sentences and separators
     sentences = pieces[::2]
     roles: Sequence[Role] = ["step"] * len(sentences)
     found = answering(sentences, roles, False, lambda n: is_label(sentences[n]))
@@ -116,12 +118,12 @@ def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -
 
 
 def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
-    """The sentences of a response that may answer: the announced or concluded one, else the
-    first and the last; none where there are no sentences.
+    """Sentences of a response that may be the answer: the announced or concluded one, otherwise the
+    first and the last. Empty without sentences.
 
     Args:
         text: The response.
-        several: Whether an answer may have several labels, one in each line of a list.
+        several: Whether an answer may have several labels, one per line of a list.
     """
     text = _unmarked(text)
     if several:
@@ -138,7 +140,7 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
         rest = text[mark.end() :][:_FAR].lstrip(" \t:\n")
         listed = re.match(r"\[([^\]]*)\]", rest)
         first = listed.group(1) if listed else _SENTENCE.split(rest, maxsplit=1)[0]
-        # "Answer:" may also head the steps that lead to it.
+        # "Answer:" may also be the heading of the steps.
         steps = not listed and re.fullmatch(r".*:\s*|\d+[.)]|[-*]", first.strip(), re.DOTALL)
         if re.search(r"\w", first) and not steps:
             return (_without_reason(first, several),)
@@ -154,13 +156,13 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
 
 
 def closing_sentence(text: str) -> str:
-    """The last sentence of a response, without markup; empty where there is none."""
+    """Last sentence of a response, without markup; empty if there is none."""
     sentences = [s.strip() for s in _SENTENCE.split(_unmarked(text)) if s.strip()]
     return sentences[-1] if sentences else ""
 
 
 def _in_line(found: re.Match[str]) -> str:
-    """A list as one line, without what is said of each item; one of long items as it is."""
+    """A list as one line, without remarks on its items; unchanged if items are long."""
     items = [item.strip(" ,;.") for item in _ITEM.findall(found["items"])]
     if any(len(item.split()) > _SHORT for item in items):
         return found.group()
@@ -168,7 +170,7 @@ def _in_line(found: re.Match[str]) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """A response without markup, quoted questions and lines that state a confidence."""
+    """A response without markup, quoted questions and lines with a confidence."""
     text = unicodedata.normalize("NFKC", text).translate(_PLAINER)
     text = re.sub(r"\\(?:text|mathrm|mathbf)\s{0,3}\{([^{}]{0,300})\}", r"\1", text)
     # "TPP^{-1}" is the inverse of TPP.
@@ -185,8 +187,8 @@ def _unmarked(text: str) -> str:
 
 
 def _without_reason(text: str, several: bool) -> str:
-    """An answer without bracketed remarks and the reasons before and after it; of several labels,
-    one may stand in brackets: "above (N) or to the left (W)".
+    """An answer without bracketed remarks and without reasons before and after it. Of several
+    labels, one may be in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
     remark = _REMARK if several else _BRACKETS

@@ -1,7 +1,6 @@
-"""Reading scenes that describe their things: "the medium black square in block A".
+"""Reader of scenes that describe their things: "the medium black square in block A".
 
-A sentence is parsed into clauses over noun phrases (`syntax`), a noun phrase is looked up
-among the things spoken of so far (`referents`), a question is parsed into what it asks
-(`queries`), and `reader` reads whole traces with them. What the words mean is data:
-`ontology/descriptions.lp`.
+A sentence is parsed into clauses over noun phrases (`syntax`), a noun phrase is looked up among
+the things mentioned so far (`referents`), a question is parsed into a query (`queries`), and
+`reader` combines them for whole traces. The words are data: `ontology/descriptions.lp`.
 """

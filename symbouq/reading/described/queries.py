@@ -1,10 +1,8 @@
-"""Questions about described things, parsed into what they ask.
+"""Questions about described things, parsed into queries.
 
-A question asks how two things lie to each other, whether a clause holds, which of some
-options a predicate holds for, or which things of a kind it holds for. Noun phrases in it
-may be quantified ("all", "any", "a"); `Scene` says which things they mean, and evaluates a
-clause over them in
-Kleene's three values.
+A question asks for the relation of two things, whether a clause holds, for which options a
+predicate holds, or for which things of a kind. Its noun phrases may be quantified ("all", "any",
+"a"); `Scene` resolves them and evaluates clauses in Kleene's three-valued logic.
 """
 
 from __future__ import annotations
@@ -37,14 +35,14 @@ Holds = Callable[[int, str, int], "bool | None"]
 
 @dataclass(frozen=True)
 class Query:
-    """A question, parsed.
+    """Parsed question.
 
     Attributes:
-        pair: The two phrases whose relation it asks for, the one asked about first.
-        clause: What it asks to be confirmed.
-        about: What it asks to be picked: "which block".
-        predicates: What holds of what is picked.
-        options: Those that it offers.
+        pair: The two phrases whose relation it asks for, the figure first.
+        clause: The clause to confirm.
+        about: The kind of thing to pick: "which block".
+        predicates: Predicates of the picked things.
+        options: The options.
     """
 
     pair: tuple[Phrase, Phrase] | None = None
@@ -55,42 +53,42 @@ class Query:
 
 
 def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Query:
-    """A question as a query; an empty one if it could not be parsed.
+    """Parse a question to a query; empty if that fails.
 
     Args:
         ontology: The tables of the profile.
         tokens: The tokens of the question.
-        names: Names known already, lower case.
+        names: Known names, in lower case.
     """
     if not tokens:
         return Query()
     auxiliaries = ontology.words(AUXILIARY)
     first = tokens[0]
     polar = first.kind == "copula" or first.head in auxiliaries
-    # A statement has no "do", and its verb not in front.
+    # A statement has no "do", and its verb is not in front.
     said = [t for t in tokens if t.head not in auxiliaries or t.kind == "negation"]
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
         return sentence.polar()
     picking = sentence.picking() if first.head in ontology.words(PICKING) else None
     if picking is not None and picking.about is not None:
-        # "What is the relaton between X and Y?" picks no relaton.
+        # "What is the relaton between X and Y?" does not pick a "relaton".
         picking = picking if picking.about.kind in ontology.lexicon.covers else None
     return picking or sentence.related()
 
 
 def phrase(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Phrase | None:
-    """A text that is one noun phrase; None if it is none."""
+    """Noun phrase of a text that consists of one; otherwise None."""
     sentence = Sentence(ontology, tokens, names)
     return next((p for p, end in sentence.phrases(0) if end == len(sentence.tokens)), None)
 
 
 class _Question(Sentence):
-    """The parse of a question."""
+    """Parser of a question."""
 
     @property
     def _stop(self) -> int:
-        """Where the question proper ends."""
+        """End of the question proper."""
         marks = [n for n in range(len(self.tokens)) if self.kind(n) == "?"]
         return marks[0] if marks else len(self.tokens)
 
@@ -102,14 +100,16 @@ class _Question(Sentence):
             for subjects, end in self.lists(start)
             for predicates, last in [((), end), *self.predicates(end, verbless=True)]
         ]
-        # What is left over was not understood, and may be what the question is about.
+        # Words left over were not understood and may be the subject of the question.
         found = [c for c in found if self._skip(c.end, ",", "?") >= len(self.tokens)]
         if not found or "or" in map(self.kind, range(len(self.tokens))):
             return Query()
         within = self.ontology.relations.within
 
         def worth(clause: Clause) -> tuple[int, bool, bool, int]:
-            """The longest; "left of the square in A" asks what is left, not what is in A."""
+            """Prefer the longest parse: "left of the square in A" asks what is left, not what is in
+            A.
+            """
             placing = any(p.relation in within for p in clause.predicates)
             length = sum(phrase.end - phrase.start for phrase in clause.subjects)
             return clause.end, bool(clause.predicates), not placing, -length
@@ -136,7 +136,7 @@ class _Question(Sentence):
         return Query(pair=(two, one) if turned else (one, two))
 
     def _next_phrase(self, position: int) -> int | None:
-        """Where the next noun phrase begins, with a known noun or a name if there is one."""
+        """Position of the next noun phrase, preferably with a known noun or a name."""
         starts = [n for n in range(position, self._stop) if self.phrases(n)]
         known = [n for n in starts if self._is_known(self.phrases(n)[0][0])]
         return next(iter(known or starts), None)
@@ -155,7 +155,7 @@ class _Question(Sentence):
         found = [item for item in self.predicates(position) if item[1] <= self._stop]
         if not found:
             return None
-        # What is offered may follow after a comma: "left of X, A or B?"
+        # Options may follow a comma: "left of X, A or B?"
         ends = {",", "?", ""}
         best = min(
             found,
@@ -173,7 +173,7 @@ class _Question(Sentence):
         return Query(about=about, predicates=best[0], options=options)
 
     def _options(self, position: int) -> tuple[Phrase, ...]:
-        """The alternatives of `X or Y`."""
+        """Options of `X or Y`."""
         found: list[Phrase] = []
         while (start := self._phrase_at(position)) is not None:
             phrase, position = self.phrases(start)[0]
@@ -191,27 +191,27 @@ class _Question(Sentence):
 
 
 class Value(NamedTuple):
-    """A truth value of three, with what it rests on.
+    """Three-valued truth value with its support.
 
     Attributes:
-        truth: True, False, or None where it is open.
-        support: Relations that settle it, each as (subject, relation, object).
+        truth: True, False, or None if open.
+        support: Relations that decide it, as (subject, relation, object).
     """
 
     truth: bool | None
     support: frozenset[Triple] = frozenset()
 
     def negated(self) -> Value:
-        """Its negation, on the same grounds."""
+        """The negation, with the same support."""
         return self if self.truth is None else Value(not self.truth, self.support)
 
 
 class Scene:
-    """The things that a text speaks of, with a way to tell what holds between them.
+    """Things of a text, with a way to evaluate relations between them.
 
     Args:
         discourse: The things.
-        holds: Whether a relation is certain, impossible (False) or open (None).
+        holds: Function that says whether a relation is certain, impossible (False) or open (None).
     """
 
     def __init__(self, discourse: Discourse, holds: Holds) -> None:
@@ -224,12 +224,12 @@ class Scene:
         return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
 
     def picked(self, phrase: Phrase, holder: int | None = None) -> dict[int, Value]:
-        """The things that a phrase means: those for which its relative clauses hold, or
-        where they hold for none, those for which they may.
+        """Things that a phrase refers to: those for which its relative clauses hold, or otherwise
+        those for which they may hold.
 
         Args:
             phrase: The phrase.
-            holder: What "it" in a relative clause is: "block A with a square in it".
+            holder: Antecedent of "it" in a relative clause: "block A with a square in it".
         """
         discourse = self.discourse
         numbers = range(len(discourse))
@@ -244,14 +244,14 @@ class Scene:
                 found[n] = value
         sure = {n: value for n, value in found.items() if value.truth} or found
         if phrase.determiner in _SINGLE and len(sure) > 1:
-            # "The square in A" is the one that was said to be in A, where another is so
-            # only by being in what is in A.
+            # "The square in A" is the one stated to be in A, rather than one only in a thing that
+            # is in A.
             said = discourse.satisfying(phrase, sure)
             sure = {n: sure[n] for n in said} or sure
         return sure
 
     def couples(self, first: Phrase, second: Phrase) -> list[tuple[int, int]]:
-        """The pairs of things that two phrases mean: one, unless a phrase is plural."""
+        """Pairs of things that two phrases refer to: one pair, unless a phrase is plural."""
         found = [(u, v) for u in self.picked(first) for v in self.picked(second) if u != v]
         if not found or first.plural or second.plural:
             keep = found if first.plural else [c for c in found if c[0] == found[0][0]]
@@ -280,7 +280,7 @@ class Scene:
             has = self.discourse.things[number].attributes
             values += [Value(has.get(d) == value) for d, value in predicate.attributes]
         for phrase in predicate.objects:
-            # "It has a square inside of it" says one thing twice.
+            # "It has a square inside of it" states one relation twice.
             clauses = [c for c in phrase.clauses if not self._repeats(c, predicate)]
             phrase = replace(phrase, clauses=tuple(clauses))
             if phrase.determiner == PRONOUN:
@@ -291,7 +291,7 @@ class Scene:
         return value.negated() if predicate.negated else value
 
     def _between(self, number: int, predicate: Predicate) -> Value:
-        """Whether a thing lies between two others: on opposite sides of it, whichever way."""
+        """Whether a thing lies between two others: on opposite sides of it, in any direction."""
         moves = self.discourse.ontology.relations.displacement
         straight = [relation for relation, count in moves.items() if count == 1]
         sides = [list(self.picked(phrase)) for phrase in predicate.objects]
@@ -307,7 +307,7 @@ class Scene:
         )
 
     def _repeats(self, clause: Predicate, predicate: Predicate) -> bool:
-        """Whether a relative clause says of "it" what the predicate says."""
+        """Whether a relative clause about "it" repeats the predicate."""
         pronouns = [phrase.determiner == PRONOUN for phrase in clause.objects]
         converse = self.discourse.ontology.relations.converse.get(clause.relation)
         return converse == predicate.relation and bool(pronouns) and all(pronouns)
@@ -326,8 +326,8 @@ class Scene:
         Args:
             number: The thing.
             predicates: The predicates.
-            complete: Whether what is not said to hold does not, for who asks for the things
-                takes the text to be complete.
+            complete: Whether unstated relations are false, since a question that asks for things
+                assumes a complete text.
         """
         values: list[Value] = []
         for predicate in predicates:
@@ -337,7 +337,7 @@ class Scene:
         return all_of(values)
 
     def holding(self, clause: Clause) -> Value:
-        """Whether a clause holds; one without predicates says that there is something."""
+        """Whether a clause holds; without predicates, whether its things exist."""
         objects = [o for p in clause.predicates for o in p.objects]
         if any(phrase.determiner == RECIPROCAL for phrase in objects):
             return self._mutual(clause)
@@ -348,7 +348,7 @@ class Scene:
         return all_of([self._over(phrase, test, None) for phrase in clause.subjects])
 
     def _mutual(self, clause: Clause) -> Value:
-        """Whether things stand in relations to each other."""
+        """Whether things are related to each other."""
         things = [n for phrase in clause.subjects for n in self.picked(phrase)]
         pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
         return all_of(
@@ -361,8 +361,8 @@ class Scene:
         )
 
     def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
-        """A test quantified over what a phrase means. "All" means the thing itself too: no
-        thing is left of all things.
+        """Quantified test over the things of a phrase. "All" includes the thing itself: nothing is
+        left of all things.
         """
         meant = self.picked(phrase, excluded)
         if phrase.determiner in (EVERY, BOTH):
@@ -370,7 +370,7 @@ class Scene:
                 return Value(False)
             return all_of([all_of([value, test(n)]) for n, value in meant.items()])
         if not meant and phrase.determiner in _SINGLE:
-            return Value(None)  # there is no such thing to be judged
+            return Value(None)  # there is no such thing to judge
         found = any_of([all_of([value, test(n)]) for n, value in meant.items() if n != excluded])
         return found.negated() if phrase.determiner == NONE else found
 
@@ -379,7 +379,7 @@ _SINGLE = frozenset((DEFINITE, BARE))
 
 
 def all_of(values: Sequence[Value]) -> Value:
-    """Kleene's conjunction."""
+    """Conjunction in Kleene's logic."""
     for value in values:
         if value.truth is False:
             return value
@@ -389,5 +389,5 @@ def all_of(values: Sequence[Value]) -> Value:
 
 
 def any_of(values: Sequence[Value]) -> Value:
-    """Kleene's disjunction."""
+    """Disjunction in Kleene's logic."""
     return all_of([value.negated() for value in values]).negated()

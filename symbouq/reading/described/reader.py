@@ -1,4 +1,4 @@
-"""Whole traces about described things."""
+"""Reader of traces about described things."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from symbouq.reading.text import Question, Statement
 from symbouq.reading.traces import Setting, Told
 
 _Stated = tuple[tuple[Parse, list[Edge]], ...]
-"""The sentences of a text, parsed, with what each states."""
+"""Parsed sentences of a text, each with its statements."""
 _STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(
     ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
-"""Kinds of words with which a sentence states nothing."""
+"""Kinds of words that keep a sentence from stating anything."""
 _UNLABELLED = _VOID | {"negation", "denial"}
-"""Kinds of words with which a text is no label."""
+"""Kinds of words that a label cannot contain."""
 
 
 @dataclass(frozen=True)
 class DescribedQuestion(Question):
-    """A question about described things.
+    """Question about described things.
 
     Attributes:
-        query: What it asks.
-        things: The things of the scene, by their numbers.
-        scene: What the scene says of them, each with the number of its sentence.
-        phrase: Reads a text that is one noun phrase, such as an answer that names a thing; None
-            where it is none.
+        query: The query.
+        things: Things of the scene, by number.
+        scene: Statements of the scene, each with the number of its sentence.
+        phrase: Function that parses a text that is one noun phrase, such as an answer that names a
+            thing; otherwise it returns None.
     """
 
     query: queries.Query = field(kw_only=True)
@@ -49,7 +49,7 @@ class DescribedQuestion(Question):
 
 
 class DescribedReader(LexicalReader):
-    """Reads traces whose things are described.
+    """Reader of traces with described things.
 
     Args:
         ontology: The tables of a profile with descriptions.
@@ -58,14 +58,14 @@ class DescribedReader(LexicalReader):
     def __init__(self, ontology: Ontology) -> None:
         super().__init__(ontology)
         self.grammar = Grammar(ontology)
-        # Many traces answer questions about one scene; remembered within bounds.
+        # Many traces ask about one scene, so scenes are cached, within bounds.
         self._taken = lru_cache(maxsize=1024)(self._take)
         self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     # Scenes and questions --------------------------------------------------------------
 
     def question(self, scene: Sequence[str], question: str) -> DescribedQuestion:
-        """Reads a question about a scene, with the scene's things."""
+        """Read a question about a scene, with the scene's things."""
         _, discourse = self._taken(tuple(scene))
         said = [
             (number, (s.subject, s.relation, s.object))
@@ -75,17 +75,17 @@ class DescribedReader(LexicalReader):
         return self._asking(question, discourse.copy(), said)
 
     def statements(self, scene: Sequence[str]) -> list[list[Edge]]:
-        """What each sentence of a scene states, about the numbered things of its question."""
+        """Statements of each scene sentence, about the numbered things of its question."""
         stated, _ = self._taken(tuple(scene))
         return [[s for _, found in text for s in found] for text in stated]
 
     def question_about(
         self, scene: Sequence[tuple[int, tuple[str, str, str]]], question: str
     ) -> DescribedQuestion:
-        """Reads a question about a scene that is given in relations.
+        """Read a question about a scene given as relations.
 
         Args:
-            scene: The relations, each with its number; a thing is called by its description.
+            scene: The relations with their numbers; things are named by descriptions.
             question: The question.
         """
         discourse = Discourse(self.ontology)
@@ -112,17 +112,18 @@ class DescribedReader(LexicalReader):
         )
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
-        """A text that is one noun phrase, such as an answer that names a thing; None else.
+        """Noun phrase of a text that consists of one, such as an answer that names a thing;
+        otherwise None.
 
         Args:
             text: The text.
-            names: Names known already, lower case.
+            names: Known names, in lower case.
         """
         tokens = [token for token in self.lexicon.tokens(text) if token.text != "?"]
         return queries.phrase(self.ontology, tokens, names)
 
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
-        """The statements of each sentence of a scene, and the things in it."""
+        """Statements of each scene sentence, and the scene's things."""
         discourse = Discourse(self.ontology)
         with reading("the scene", " ".join(scene)):
             tokens = self.lexicon.tokens_of_each(scene)
@@ -137,7 +138,7 @@ class DescribedReader(LexicalReader):
         return tuple(stated), discourse
 
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
-        """The query of a question about the things of a scene."""
+        """Query of a question about the things of a scene."""
         with reading("the question", question):
             tokens = self.lexicon.tokens(question)
             if len(tokens) > LONGEST_SENTENCE:
@@ -147,7 +148,7 @@ class DescribedReader(LexicalReader):
     def stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Edge]]]:
-        """The statements of a text, sentence by sentence."""
+        """Statements of a text, sentence by sentence."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
             parse = self.grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.interpret(parse, narrating)
@@ -155,8 +156,8 @@ class DescribedReader(LexicalReader):
     def _sentences(
         self, tokens: Sequence[Token], names: frozenset[str]
     ) -> Iterator[Sequence[Token]]:
-        """A text split at its full stops, where what precedes one is a sentence: "In C,
-        which is right of B. there is ..." is one.
+        """Split a text at full stops that follow a sentence: "In C, which is right of B. there is
+        ..." is one sentence.
         """
         start = stops = 0
         for n, token in enumerate(tokens[:-1]):
@@ -169,7 +170,7 @@ class DescribedReader(LexicalReader):
         yield tokens[start:]
 
     def setting(self, told: Told) -> Setting:
-        """Reads scene and question of a trace."""
+        """Read scene and question of a trace."""
         read, scene, question, lost = readable(
             self._read_scene, unretracted(told.scene), told.question
         )
@@ -185,7 +186,7 @@ class DescribedReader(LexicalReader):
     def _scene(
         self, scene: tuple[str, ...], question: str
     ) -> tuple[tuple[tuple[Statement, ...], ...], Discourse, tuple[str, str] | None]:
-        """What each scene sentence states, the things, and the pair that the question asks for."""
+        """Statements of each scene sentence, the things, and the pair of the question."""
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
         query = self._query(question, discourse)
@@ -201,7 +202,7 @@ class DescribedReader(LexicalReader):
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
-        """The pair that a question asks for, if it is clear which."""
+        """Pair of a question, if it is clear."""
         if query.pair is None:
             return None
         scene = queries.Scene(discourse, discourse.is_stated)
@@ -212,14 +213,7 @@ class DescribedReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Reads claims about a scene of described things.
-
-    Args:
-        of: The reader.
-        discourse: The things of scene and question, to which those of the claims are added.
-        pair: The pair that the question asks about.
-        question: The question.
-    """
+    """Parser of claims about a scene of described things."""
 
     def __init__(
         self,
@@ -234,7 +228,7 @@ class _ClaimParser(LexicalParser):
         self._known = len(discourse)
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """What the tokens of a text, or of a part of one, state."""
+        """Content of the tokens of a text or part of one."""
         relating = any(token.kind in _RELATING for token in tokens)
         if not (relating or self.goes_on) or any(token.text == "?" for token in tokens):
             return Reading()
@@ -247,8 +241,8 @@ class _ClaimParser(LexicalParser):
         return Reading(found if self._is_plain(tokens) else [*map(_doubted, found)])
 
     def _is_plain(self, tokens: Sequence[Token]) -> bool:
-        """Whether it is sure which things a claim means: not where it lists several that it
-        introduces, explains some in brackets, or points at "these two objects" or "the block".
+        """Whether a claim's things are certain. They are not if it lists several new things,
+        explains some in brackets, or says "these two objects" or "the block".
         """
         introduced = sum(token.kind in ("indefinite", "additive") for token in tokens)
         glossed = any(token.text == "(" for token in tokens)
@@ -256,7 +250,7 @@ class _ClaimParser(LexicalParser):
         return introduced <= _INTRODUCED and not glossed and not any(map(self._points, phrases))
 
     def _points(self, phrase: Phrase) -> bool:
-        """Whether a phrase points at things that the text spoke of before."""
+        """Whether a phrase points at things mentioned before."""
         if phrase.names or phrase.clauses or phrase.number or phrase.attributes:
             return False
         several = phrase.determiner == DEMONSTRATIVE and (phrase.plural or phrase.count > 1)
@@ -264,20 +258,20 @@ class _ClaimParser(LexicalParser):
         return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Why a sentence is beyond what is read; empty if it is not."""
+        """Why a sentence exceeds a limit; empty if it does not."""
         return full(self._discourse) or super().unreadable(sentence)
 
     @property
     def goes_on(self) -> bool:
-        """Whether a heading named what the next lines are about."""
+        """Whether a heading named the topic of the next lines."""
         return self._discourse.topic is not None
 
     def head(self, tokens: Sequence[Token]) -> None:
-        """Takes note of a heading: what follows is about the things that it names."""
+        """Process a heading, which names the things of the following text."""
         self._discourse.focus(self._of.grammar.phrases(tokens, self._discourse.names))
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """A bare label (`upper-left`, "above and to the right") as relations of a pair."""
+        """Relations of a pair for a bare label (`upper-left`, "above and to the right")."""
         kinds = [token.kind for token in tokens]
         if not _UNLABELLED.isdisjoint(kinds) or sum(kind in _BESIDE for kind in kinds) > _LABEL:
             return ()
@@ -298,7 +292,7 @@ class _ClaimParser(LexicalParser):
 
 
 def full(discourse: Discourse) -> str:
-    """Why nothing more of a text is read; empty where it has few enough things."""
+    """Why no more of a text is read; empty if it has few enough things."""
     most = f"for its text speaks of more than {MOST_THINGS} things"
     return most if len(discourse) > MOST_THINGS else ""
 
@@ -306,13 +300,13 @@ def full(discourse: Discourse) -> str:
 def spoken(
     parse: Parse, statements: Sequence[Edge], discourse: Discourse, known: int
 ) -> tuple[Statement, ...]:
-    """Statements as relations between titles, with the characters they were read from.
+    """Statements as relations between titles, with their character spans.
 
     Args:
-        parse: The sentence.
-        statements: What it states.
+        parse: The parsed sentence.
+        statements: Its statements.
         discourse: The things.
-        known: How many of them scene and question have.
+        known: Number of things in scene and question.
     """
     return tuple(
         Statement(
@@ -328,13 +322,14 @@ def spoken(
 
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
-"""Kinds of words without one of which a sentence states no relation."""
+"""Kinds of words of which a sentence with a relation has at least one."""
 
 
 _INTRODUCED = 2
-"""How many things a claim may introduce, "a circle above a square", without being a list."""
+"""Maximum number of things that a claim may introduce, "a circle above a square", without being a
+list."""
 _UNSURE = 0.7
-"""The most confidence in what is said of things where it is not sure which are meant."""
+"""Maximum confidence of statements about uncertain things."""
 
 
 def _doubted(statement: Statement) -> Statement:
@@ -343,14 +338,14 @@ def _doubted(statement: Statement) -> Statement:
 
 _BESIDE = frozenset(("content", "citation", "source"))
 _LABEL = 1
-"""How many words of these kinds an answer may have that is nothing but a label."""
+"""Maximum number of words of these kinds in an answer that is only a label."""
 
 _OPEN = frozenset(("condition", "supposition"))
-"""Kinds of words that reach over a whole sentence."""
+"""Kinds of words that affect a whole sentence."""
 
 
 def _stating(tokens: Sequence[Token]) -> list[Token]:
-    """The parts of a text that state something: "X is in A, but Y may be in B"."""
+    """Parts of a text that state something: "X is in A, but Y may be in B"."""
     if any(token.kind in _OPEN for token in tokens):
         return []
     parts: list[list[Token]] = [[]]

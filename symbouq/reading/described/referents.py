@@ -1,9 +1,8 @@
-"""Which things a text speaks of: noun phrases looked up among those spoken of before.
+"""Reference resolution: noun phrases to the things of a text.
 
-A thing is made where a phrase introduces one ("a square", "another square", "two squares",
-a new name) and found where a phrase refers back ("the square", "this block", "it", "square
-number two"). Where several things fit a phrase equally well, the mention is marked as
-ambiguous by a lower confidence.
+A phrase may introduce a thing ("a square", "another square", "two squares", a new name) or refer
+to a known one ("the square", "this block", "it", "square number two"). If several things fit a
+phrase equally well, the mention gets a lower confidence.
 """
 
 from __future__ import annotations
@@ -35,28 +34,28 @@ from symbouq.reading.described.syntax import (
 )
 
 _HULL = "(hull)"
-"""The kind of a thing that spans others, which no noun means."""
+"""Kind of a thing that spans others; no noun has it."""
 _AMBIGUOUS = 0.5
-"""What is left of the confidence where several things fit a phrase."""
+"""Factor of the confidence if several things fit a phrase."""
 _COUNTED = 0.7
-"""The same where "two squares" is taken to mean two that are known."""
+"""Factor if "two squares" refers to two known ones."""
 _SITUATED = 0.9
-"""Of a place that the text leaves to be understood."""
+"""Factor for an implicit place."""
 _PRONOUN = 0.7
 _SKIPPED = 0.7
-"""The same for each word that was not understood."""
+"""Factor for each word that was not understood."""
 
 
 @dataclass
 class Thing:
-    """A thing of the discourse.
+    """Thing of the discourse.
 
     Attributes:
-        kind: What its noun means, empty if only a name is known.
+        kind: Kind of its noun; empty if only a name is known.
         attributes: Dimension to value.
         names: Its names as written.
-        number: Its place among those described alike in one container, from 1.
-        container: The thing that it is in, as far as numbering goes; None while unknown.
+        number: Its number among similar things in one container, from 1.
+        container: The thing it is in, for numbering; None while unknown.
         sentence: Number of the sentence that introduced it.
     """
 
@@ -70,14 +69,14 @@ class Thing:
 
 @dataclass(frozen=True)
 class Edge:
-    """A relation between two things.
+    """Relation between two things.
 
     Attributes:
         subject: Number of the thing placed.
         relation: The canonical relation.
-        object: Number of the thing that it is placed by.
-        first: First token that it was read from.
-        last: Last one.
+        object: Number of the thing it is placed by.
+        first: First token of its words.
+        last: Last token of its words.
         confidence: In (0, 1].
     """
 
@@ -91,21 +90,21 @@ class Edge:
 
 @dataclass
 class Discourse:
-    """The things that a text has spoken of, and its statements about them.
+    """Things that a text has mentioned, and its statements about them.
 
     Args:
         ontology: The tables of the profile.
         things: The things, numbered by their position.
-        said: What was said of them.
-        between: Two things to the relations that were said of them in this order.
-        salient: Things, the ones spoken of last first.
-        centre: What the pronouns of the last sentence stood for.
+        said: Statements about them.
+        between: Two things to their stated relations, in this order.
+        salient: Things, most recently mentioned first.
+        centre: Antecedents of the last sentence's pronouns.
         container: The container that the text is about.
-        topic: The one that the heading of a list names.
-        recent: What the last sentence that spoke of things was about: its subjects where they
-            are several, else all in it.
-        sentence: How many sentences were taken in.
-        titles: What records call the things that were asked for so far.
+        topic: The container that the heading of a list names.
+        recent: Things of the last sentence with any: its subjects if there are several, otherwise
+            all of them.
+        sentence: Number of sentences so far.
+        titles: Titles in records that were already given to things.
     """
 
     ontology: Ontology
@@ -121,7 +120,7 @@ class Discourse:
     titles: list[str] = field(default_factory=list)
 
     def copy(self) -> Discourse:
-        """The same, to be added to independently."""
+        """Independent copy."""
         return Discourse(
             self.ontology,
             [replace(t, names=list(t.names), attributes=dict(t.attributes)) for t in self.things],
@@ -141,15 +140,15 @@ class Discourse:
 
     @property
     def names(self) -> frozenset[str]:
-        """Every name, lower case."""
+        """All names, in lower case."""
         return frozenset(name.lower() for thing in self.things for name in thing.names)
 
     def is_container(self, number: int) -> bool:
-        """Whether a thing is one that others are in."""
+        """Whether a thing is a container."""
         return self.things[number].kind in self.ontology.lexicon.container
 
     def relation_to(self, relation: str, object: int) -> str:
-        """The relation that is meant to a certain thing: that to a container may be another."""
+        """Relation meant for a certain thing; for a container, it may be a different one."""
         if self.is_container(object):
             return self.ontology.lexicon.of_container.get(relation, relation)
         return relation
@@ -157,17 +156,17 @@ class Discourse:
     # Reading a sentence ---------------------------------------------------------------
 
     def interpret(self, parse: Parse, narrating: bool = True) -> list[Edge]:
-        """Reads the statements of a sentence; its things are introduced or looked up.
+        """Add the statements of a sentence; its things are introduced or looked up.
 
         Args:
             parse: The sentence.
-            narrating: Whether "a square" introduces one, as in a scene; else it may be one
-                that is known, as in reasoning about a scene.
+            narrating: Whether "a square" introduces a thing, as in a scene; otherwise it may refer
+                to a known one, as in reasoning about a scene.
         """
         return _Interpretation(self, narrating).interpret(parse)
 
     def focus(self, phrases: Sequence[Phrase]) -> None:
-        """Makes what phrases mean what the text is about, as a heading does."""
+        """Make the things of phrases the topic of the text, as a heading does."""
         found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
         self.centre = []
         self.salient = [*dict.fromkeys([*found, *self.salient])]
@@ -186,7 +185,7 @@ class Discourse:
     # Things -----------------------------------------------------------------------------
 
     def find_named(self, name: str, kind: str = "") -> int | None:
-        """The thing of a name."""
+        """Thing with a name."""
         wanted = name.lower()
         return next(
             (
@@ -200,11 +199,11 @@ class Discourse:
         )
 
     def covers(self, general: str, kind: str) -> bool:
-        """Whether a noun may mean things of a kind."""
+        """Whether a noun may refer to things of a kind."""
         return kind == general or kind in self.ontology.lexicon.covers.get(general, ())
 
     def fits(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing is as a phrase describes it, relative clauses aside."""
+        """Whether a thing fits the description of a phrase, without relative clauses."""
         thing = self.things[number]
         if phrase.kind and not self.covers(phrase.kind, thing.kind):
             return False
@@ -219,8 +218,8 @@ class Discourse:
         return all(thing.attributes.get(d) == value for d, value in phrase.attributes)
 
     def numbered(self, phrase: Phrase, fits: Sequence[int]) -> list[int]:
-        """Of the things that fit a numbered phrase, those that have others like them where
-        they are, for only those are counted; all, if none has.
+        """Of the things that fit a numbered phrase, those with similar things in the same place,
+        since only those are numbered; all if there are none.
         """
         if not phrase.number or len(fits) < 2:
             return list(fits)
@@ -229,8 +228,8 @@ class Discourse:
         return counted or list(fits)
 
     def may_fit(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing described in less detail may be what a phrase describes: "an
-        orange thing" and "the orange shape".
+        """Whether a thing with a less detailed description may fit a phrase: "an orange thing" and
+        "the orange shape".
         """
         thing = self.things[number]
         if phrase.names or (phrase.number and phrase.number != thing.number) or not thing.kind:
@@ -244,7 +243,7 @@ class Discourse:
     def introduce(
         self, phrase: Phrase, container: int | None, second: bool = False, name: str = ""
     ) -> int:
-        """A new thing as a phrase describes it, counted from two where it is "another"."""
+        """Introduce a thing for a phrase; "another" starts numbering at two."""
         thing = Thing(
             phrase.kind,
             dict(phrase.attributes),
@@ -258,7 +257,7 @@ class Discourse:
         return len(self.things) - 1
 
     def titled(self, title: str, phrase: Phrase | None) -> int:
-        """A new thing that records call by a title, with what that says of it."""
+        """Introduce a thing with a title from a record."""
         if phrase is None:
             thing = Thing("", {}, [title], 1, None, 0)
         else:
@@ -269,7 +268,7 @@ class Discourse:
         return len(self.things) - 1
 
     def hull(self, parts: Sequence[int]) -> int | None:
-        """The thing that spans some others and nothing more; None for fewer than two."""
+        """Thing that spans exactly some others; None for fewer than two."""
         if len(set(parts)) < 2:
             return None
         name = " and ".join(self._described(self.things[n]) for n in sorted(set(parts)))
@@ -280,7 +279,7 @@ class Discourse:
         return len(self.things) - 1
 
     def _free(self, thing: Thing) -> int:
-        """The first number from a thing's own that none described alike has where it is."""
+        """Next free number for a thing among similar things in the same place."""
         taken = {
             other.number
             for other in self.things
@@ -294,8 +293,8 @@ class Discourse:
         return number
 
     def locate(self, number: int, container: int) -> None:
-        """Takes note of where a thing is: those introduced with it, of which nothing else
-        is said, are there too.
+        """Record where a thing is. Things introduced with it, without another place, are there,
+        too.
         """
         if self.things[number].container is not None or self.is_container(number):
             return
@@ -305,8 +304,8 @@ class Discourse:
                 thing.number = self._free(thing)
 
     def title(self, number: int) -> str:
-        """The name of a thing in records: its name, or what it was described as. No two
-        are called the same, and none is renamed once it was asked for.
+        """Title of a thing in records: its name, or its description. Titles are unique and never
+        change.
         """
         if number >= len(self.titles):
             plain = [self._described(thing) for thing in self.things]
@@ -336,7 +335,7 @@ class Discourse:
         return " ".join([*thing.attributes.values(), thing.kind or "thing"])
 
     def certain(self, subject: int, relation: str, object: int) -> bool:
-        """Whether a relation was said, as it is or in converse."""
+        """Whether a relation or its converse was stated."""
         converse = self.ontology.relations.converse
         ways = [
             *self.between.get((subject, object), ()),
@@ -345,19 +344,19 @@ class Discourse:
         return any(relation in self.ontology.relations.implied.get(way, ()) for way in ways)
 
     def record(self, said: Iterable[tuple[int, str, int]]) -> None:
-        """Takes note of what was said of things."""
+        """Record statements about things."""
         for u, r, v in said:
             if (u, r, v) not in self.said:
                 self.said.add((u, r, v))
                 self.between[u, v] = (*self.between.get((u, v), ()), r)
 
     def is_stated(self, subject: int, relation: str, object: int) -> bool | None:
-        """Whether a relation was said; it is open otherwise."""
+        """Whether a relation was stated; otherwise it is open."""
         return self.certain(subject, relation, object) or None
 
     def satisfying(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
-        """Those of some things that a phrase's relative clauses certainly hold for; where
-        there are several, those for which they were said in these words.
+        """Things for which a phrase's relative clauses are certain; of several, those for which
+        they were stated in the same words.
         """
         found = list(numbers)
         for clause in phrase.clauses:
@@ -384,9 +383,7 @@ class Discourse:
 
 @dataclass(frozen=True)
 class _Use:
-    """A use of a phrase: its relation to some phrases, or to some things, and
-    whether those are within it.
-    """
+    """Use of a phrase: its relation to other phrases or things, and whether those are within it."""
 
     relation: str
     phrases: tuple[Phrase, ...] = ()
@@ -395,7 +392,7 @@ class _Use:
 
 
 class _Interpretation:
-    """One sentence being taken in."""
+    """Processing of one sentence."""
 
     def __init__(self, discourse: Discourse, narrating: bool) -> None:
         self.of = discourse
@@ -450,7 +447,7 @@ class _Interpretation:
         ]
 
     def _turned(self, phrase: Phrase) -> None:
-        """Takes note of a thing that the text turns to: "I looked at block A"."""
+        """Record a thing that the text turns to: "I looked at block A"."""
         discourse = self.of
         self.topic = self._told_apart(phrase)
         if self.topic is not None:
@@ -458,13 +455,15 @@ class _Interpretation:
             discourse.salient = [*dict.fromkeys([self.topic, *discourse.salient])]
 
     def _told_apart(self, phrase: Phrase) -> int | None:
-        """The one thing that a phrase with a name or a noun fits, if there is just one."""
+        """The only thing that fits a phrase with a name or a noun; None if there is not exactly
+        one.
+        """
         fits = [n for n in range(len(self.of)) if self.of.fits(phrase, n)]
         return fits[0] if len(fits) == 1 and (phrase.names or phrase.kind) else None
 
     def _situate(self) -> None:
-        """Takes what was introduced without a place to be where the things are that it was
-        related to, or where the text is; for profiles that say so.
+        """Place things introduced without a place where related things are, or at the place of the
+        text, if the profile does so.
         """
         discourse = self.of
         relation = discourse.ontology.lexicon.situated
@@ -496,7 +495,7 @@ class _Interpretation:
         return self.of.things[number].sentence == self.of.sentence
 
     def _name(self, naming: Naming) -> None:
-        """Gives names to the latest things that have none and are as many."""
+        """Name the latest unnamed things, if there are as many as names."""
         unnamed = [n for n in range(len(self.of.things)) if not self.of.things[n].names]
         containers = [n for n in unnamed if self.of.is_container(n)] or unnamed
         for n, name in zip(containers[-len(naming.names) :], naming.names, strict=False):
@@ -513,7 +512,7 @@ class _Interpretation:
         for predicate in clause.predicates:
             if predicate.negated:
                 phrases |= {phrase.start: phrase for phrase in predicate.objects}
-                continue  # where something is not says nothing of where it is
+                continue  # "not in A" does not say where it is
             for phrase in clause.subjects:
                 use = _Use(predicate.relation, predicate.objects)
                 uses.setdefault(phrase.start, []).append(use)
@@ -525,7 +524,7 @@ class _Interpretation:
                     holds=predicate.relation in self.of.ontology.relations.within,
                 )
                 uses.setdefault(phrase.start, []).append(use)
-        # What names or describes a thing is found first: "it" is none of those.
+        # Find named and described things first: "it" refers to none of those.
         turns = sorted(phrases.values(), key=lambda p: self._turn(p, uses.get(p.start, [])))
         for phrase in turns:
             self._find(phrase, uses.get(phrase.start, []))
@@ -535,15 +534,15 @@ class _Interpretation:
             objects = self._things(predicate.objects)
             self.others += objects
             for phrase in predicate.objects:
-                # "X touches and it is above Z": who is said apart is another.
+                # "X touches and it is above Z": unstated things are distinct.
                 self.tied.setdefault(phrase.start, []).extend(subjects)
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
         self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """Adds a line of a list under a container's heading: that it holds this. Another
-        sentence ends the list.
+        """Add a line of a list under a container's heading, as a statement that the container has
+        it. Another sentence ends the list.
         """
         discourse = self.of
         relation = discourse.ontology.relations.converse.get(discourse.ontology.lexicon.having)
@@ -570,9 +569,9 @@ class _Interpretation:
         ]
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
-        """When a phrase of a clause is looked up: what is told apart by a relative clause
-        after what is not, the more things that fits the later; "this" and "it" last, but
-        before what is new.
+        """Order in which phrases of a clause are looked up. Phrases with a relative clause come
+        after others, and later the more things fit; "this" and "it" are last, but before new
+        things.
         """
         if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
             partners = [partner for use in uses for partner in use.phrases]
@@ -581,7 +580,7 @@ class _Interpretation:
             return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
         met = len(self.of.satisfying(phrase, fits)) if phrase.clauses else 0
-        # In reasoning, what is clear tells where the rest is.
+        # In reasoning, clear phrases determine the place of the others.
         met = met if self.narrating else len(fits)
         return int(bool(phrase.clauses)), met, phrase.start
 
@@ -608,7 +607,7 @@ class _Interpretation:
                 self.of.things[number].attributes |= dict(predicate.attributes)
             return
         if not predicate.objects and predicate.relation in ontology.relations.within:
-            # "It touches the bottom edge": of what it is in.
+            # "It touches the bottom edge": of the thing it is in.
             homes = [self.of.things[n].container for n in subjects]
             objects = [home for home in dict.fromkeys(homes) if home is not None]
         if (
@@ -630,7 +629,7 @@ class _Interpretation:
         reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
         symmetric = relation in ontology.relations.symmetric
         if reciprocal and not symmetric:
-            return  # "stacked on top of each other": not said which is above
+            return  # "stacked on top of each other": the order is not stated
         if reciprocal or (not predicate.objects and symmetric):
             pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
         else:
@@ -648,7 +647,7 @@ class _Interpretation:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         if relation in ontology.lexicon.grouped:
-            # "Between A and B" is a place by a thing of its own that spans A and B.
+            # "Between A and B": related to an additional thing that spans A and B.
             whole = self.of.hull(objects)
             spans = ontology.lexicon.grouped[relation]
             if whole is not None and subjects:
@@ -662,7 +661,7 @@ class _Interpretation:
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.relation_to(said, v)
-            if not self.narrating:  # a scene means its words strictly, who speaks of it does not
+            if not self.narrating:  # a scene uses words strictly, reasoning about it does not
                 relation = ontology.lexicon.loosely.get(relation, relation)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
@@ -671,7 +670,7 @@ class _Interpretation:
             self.statements.append(Edge(u, relation, v, start, end - 1, confidence))
 
     def _aside(self, predicate: Predicate) -> bool:
-        """Whether to have something is to have it beside oneself: "X has Y above it"."""
+        """Whether "has" means having beside oneself: "X has Y above it"."""
         return any(
             other.determiner == PRONOUN and clause.relation not in self.of.ontology.relations.within
             for phrase in predicate.objects
@@ -682,8 +681,8 @@ class _Interpretation:
     # Finding ----------------------------------------------------------------------------
 
     def _find(self, phrase: Phrase, uses: Sequence[_Use]) -> None:
-        """Finds or makes the things of a phrase, and states what its relative clauses say
-        where that is news.
+        """Find or introduce the things of a phrase, and add statements for its relative clauses if
+        they are new.
         """
         if phrase.start in self.found:
             return
@@ -707,8 +706,8 @@ class _Interpretation:
     def _looked_up(
         self, phrase: Phrase, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float, bool]:
-        """The things of a phrase, the confidence in them, and whether what its relative
-        clauses say is news.
+        """Things of a phrase, the confidence in them, and whether its relative clauses are new
+        information.
         """
         discourse = self.of
         determiner = phrase.determiner
@@ -743,8 +742,8 @@ class _Interpretation:
         fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
         loosely = [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
         if not self.narrating:
-            # "Another is medium and blue": in its block that is the medium blue circle, whatever
-            # circles there are elsewhere.
+            # "Another is medium and blue": in its block, that is the medium blue circle, even if
+            # there are circles elsewhere.
             block = place if place is not None else discourse.container
             local = [
                 n for n in loosely if block is not None and discourse.things[n].container == block
@@ -769,14 +768,14 @@ class _Interpretation:
             fits = [n for n in fits if n not in told][:1] or fits
         loose = determiner == BARE and not phrase.clauses
         if self.narrating and discourse.ontology.lexicon.situated and loose:
-            # Blocks are described one by one: what is not in this one was not spoken of.
+            # Blocks are described one by one: things not in this one have not been mentioned.
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
         met = discourse.satisfying(phrase, fits) if phrase.clauses else fits
-        # In reasoning, what tells a thing apart is claimed of it.
+        # In reasoning, distinguishing properties are claims about the thing.
         stated = bool(phrase.clauses) and not (met and self.narrating)
         if not self.narrating and not met and phrase.plural and not phrase.count:
-            return (), 1.0, False  # which ones is all that tells them apart
+            return (), 1.0, False  # only "which ones" distinguishes them
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
@@ -785,12 +784,14 @@ class _Interpretation:
         return chosen, confidence, stated
 
     def _is_vague(self, phrase: Phrase) -> bool:
-        """Whether a phrase means things in general: "objects between them"."""
+        """Whether a phrase refers to things in general: "objects between them"."""
         several = phrase.determiner in (BARE, INDEFINITE) and not phrase.count
         return phrase.determiner == ANY or (several and self._is_general(phrase))
 
     def _is_general(self, phrase: Phrase) -> bool:
-        """Whether a phrase is of several things, told by what all of the scene may be."""
+        """Whether a phrase refers to several things by a property that all things of the scene may
+        have.
+        """
         ontology = self.of.ontology
         general = phrase.kind in ontology.lexicon.container or any(
             kind != phrase.kind for kind in ontology.lexicon.covers.get(phrase.kind, ())
@@ -798,8 +799,8 @@ class _Interpretation:
         return general and phrase.plural and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
-        """Whether a noun of reasoning is none of the lexicon's, by which the scene calls all
-        of its things: "the question" and "this relationship" are no things of it.
+        """Whether a noun of reasoning is outside the lexicon and refers to the scene as a whole:
+        "the question" and "this relationship" are not things.
         """
         covers = self.of.ontology.lexicon.covers
         kinds = {thing.kind for thing in self.of.things if thing.kind}
@@ -810,8 +811,8 @@ class _Interpretation:
         )
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
-        """The things that "two squares" means where as many are here and no place is said
-        for new ones; empty if it introduces them.
+        """Things that "two squares" refers to, if exactly two are known and no place for new ones
+        is stated; empty if it introduces them.
         """
         discourse = self.of
         here = [
@@ -825,7 +826,7 @@ class _Interpretation:
         return tuple(here) if len(here) == phrase.count else ()
 
     def _mentioned(self) -> set[int]:
-        """The things of this sentence so far."""
+        """Things of this sentence so far."""
         return {n for numbers, _ in self.found.values() for n in numbers}
 
     def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
@@ -842,13 +843,13 @@ class _Interpretation:
         return tuple(found), 1.0
 
     def _kind_of_names(self) -> str:
-        """The kind of the things that have names, if they are of one."""
+        """Kind of the things that have names, if they share one."""
         kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
-        """The container that a phrase's thing is in: what is said, that of what a relative
-        clause ties it to, or the one that the text is about.
+        """Container of a phrase's thing: as stated, that of a thing related by a relative clause,
+        or that of the text.
         """
         discourse = self.of
         if phrase.kind in discourse.ontology.lexicon.container:
@@ -875,28 +876,28 @@ class _Interpretation:
         return None
 
     def _referred(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[tuple[int, ...], float]:
-        """The referent of "it", "they" or "this block": the most salient thing that fits."""
+        """Antecedent of "it", "they" or "this block": the most salient thing that fits."""
         discourse = self.of
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
         pool = [*reversed(self.heads), *self.subjects]
         if self.nested:
-            # In a relative clause, what the sentence is about comes before what came before.
+            # In a relative clause, the subject of the sentence precedes earlier things.
             pool += [n for start in sorted(self.found) for n in self.found[start][0]]
         pool += [*discourse.salient, *reversed([*self.subjects, *self.others])]
         pool = [n for n in dict.fromkeys(pool) if n not in taken]
         fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
         if not phrase.kind:
-            # What a pronoun stood for is what the next one stands for (centering: Grosz,
-            # Joshi & Weinstein 1995); "this" points to what was placed last.
+            # Consecutive pronouns have the same antecedent (centering: Grosz, Joshi & Weinstein
+            # 1995); "this" points to the thing placed last.
             fits.sort(key=lambda n: (n not in self.heads, n not in discourse.centre))
             fits = self._level(uses, fits)
         if not fits:
             return (), 1.0
-        # "As for block A, it ..." says itself what is meant.
+        # "As for block A, it ..." names the antecedent itself.
         sure = 1.0 if phrase.kind or fits[0] == self.topic else _PRONOUN
         if phrase.plural and not phrase.kind:
-            # "They" are several things of this sentence or the last, of one kind or not.
+            # "They" are several things of this sentence or the last, of any kinds.
             for group in (self.subjects, discourse.recent):
                 several = [n for n in dict.fromkeys(group) if n in fits]
                 if len(several) > 1:
@@ -910,7 +911,7 @@ class _Interpretation:
         return tuple(fits[:1]), sure
 
     def _partners(self, uses: Sequence[_Use]) -> set[int]:
-        """The things that a phrase is related to: it is none of them."""
+        """Things that a phrase is related to; it refers to none of them."""
         found = {n for use in uses for n in use.things}
         for use in uses:
             for partner in use.phrases:
@@ -918,8 +919,8 @@ class _Interpretation:
         return found
 
     def _level(self, uses: Sequence[_Use], fits: list[int]) -> list[int]:
-        """Of the things that a pronoun may mean, containers where it contains something,
-        and things like its partner otherwise; all, if that leaves none.
+        """Of the possible antecedents of a pronoun, containers if it contains something, otherwise
+        things like its partner; all if that leaves none.
         """
         discourse = self.of
         within = discourse.ontology.relations.within
@@ -939,7 +940,7 @@ class _Interpretation:
     def _chosen(
         self, phrase: Phrase, fits: Sequence[int], place: int | None, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float]:
-        """Of the things that fit a phrase, the ones that it means."""
+        """Of the things that fit a phrase, those that it refers to."""
         things = self.of.things
         fits = list(fits)
         if phrase.determiner == EVERY:
@@ -967,7 +968,7 @@ class _Interpretation:
         free = [n for n in here if n not in self._mentioned()] or here
         news = [n for n in free if not self._said(n, uses)] or free
         if phrase.determiner == BARE and not phrase.number:
-            # The latest that nothing was said of yet, in the order of counting.
+            # The latest without statements, in the order of counting.
             latest = max(things[n].sentence for n in news)
             last = [n for n in news if things[n].sentence == latest]
             return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
@@ -976,16 +977,16 @@ class _Interpretation:
         return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
 
     def _said(self, number: int, uses: Sequence[_Use]) -> bool:
-        """Whether it was said already how a thing lies to what it is now related to."""
+        """Whether the relation of a thing to its partner was already stated."""
         partners = self._partners(uses)
         between = self.of.between
         return any((number, p) in between or (p, number) in between for p in partners)
 
 
 def _is_any(phrase: Phrase) -> bool:
-    """Whether a denied phrase means none of its kind: "it has not a square"."""
+    """Whether a negated phrase means "none": "it has not a square"."""
     return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
 
 
 _NEW = frozenset((INDEFINITE, ADDITIVE))
-"""Determiners of what is new."""
+"""Determiners of new things."""

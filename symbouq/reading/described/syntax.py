@@ -1,12 +1,11 @@
 """Sentences as clauses over noun phrases.
 
-A clause is a subject with predicates, a predicate a relation with its objects; subject and
-objects are noun phrases, which may hold clauses of their own ("the square which is above
-it"). The grammar is a recursive descent with alternatives over lexical items; among the
-alternatives the one that leaves the fewest words is taken. It covers either order ("below X
-is Y"), coordination of phrases, relations and clauses, a ground shared by two clauses ("X
-is covered by and Y is in Z"), reduced relative clauses ("the square in block A") and names
-that are given ("three blocks, called A, B and C").
+A clause is a subject with predicates; a predicate is a relation with its objects. Subject and
+objects are noun phrases, which may contain clauses ("the square which is above it"). The grammar is
+a recursive descent with alternatives over lexical items; the alternative that leaves the fewest
+words wins. It covers both orders ("below X is Y"), coordination of phrases, relations and clauses,
+a ground shared by two clauses ("X is covered by and Y is in Z"), reduced relative clauses ("the
+square in block A") and naming ("three blocks, called A, B and C").
 """
 
 from __future__ import annotations
@@ -35,15 +34,15 @@ _DETERMINERS = (DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE, EVERY, ANY, BOTH)
 
 @dataclass(frozen=True)
 class Predicate:
-    """A relation with what it is to, or attributes: "is big and yellow".
+    """Relation with its objects, or attributes: "is big and yellow".
 
     Attributes:
-        relation: The canonical relation, empty where attributes are said.
-        objects: The noun phrases that it is to; empty where none is said.
+        relation: The canonical relation; empty for attributes.
+        objects: The noun phrases of its objects, if any.
         negated: Whether it is denied.
         start: Position of its first token.
         end: Position after its last token.
-        attributes: Dimension and value of what it ascribes.
+        attributes: Dimension and value of its attributes.
     """
 
     relation: str
@@ -56,7 +55,7 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase.
+    """Noun phrase.
 
     Attributes:
         determiner: `definite`, `demonstrative`, `indefinite`, `additive` ("another"),
@@ -64,14 +63,14 @@ class Phrase:
             `bare`, `pronoun` or `reciprocal`.
         start: Position of its first token.
         end: Position after its last token.
-        kind: What its noun means, empty without a noun.
+        kind: Kind of its noun; empty without a noun.
         attributes: Dimension and value of its adjectives.
-        plural: Whether it is one.
-        count: How many things it says there are; 0 where it does not say.
-        number: Which one of those described alike; 0 where it does not say.
-        names: The names that it has.
-        given: Whether it gives the names ("called A").
-        clauses: What relative clauses say of it.
+        plural: Whether it is plural.
+        count: Stated number of things; 0 if not stated.
+        number: Number among similar things; 0 if not stated.
+        names: Its names.
+        given: Whether it introduces the names ("called A").
+        clauses: Predicates of its relative clauses.
     """
 
     determiner: str
@@ -89,11 +88,11 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Clause:
-    """A subject with predicates; without one it says that there is something.
+    """Subject with predicates; without any, an existence statement.
 
     Attributes:
-        subjects: What it is about.
-        predicates: What it says of it.
+        subjects: Its subjects.
+        predicates: Its predicates.
         start: Position of its first token.
         end: Position after its last token.
         strained: Whether it is bad English: "there is X is below Y".
@@ -108,18 +107,19 @@ class Clause:
 
 @dataclass(frozen=True)
 class Naming:
-    """Names given to what was spoken of before: "we call them A and B"."""
+    """Names given to things mentioned before: "we call them A and B"."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Topic:
-    """The topic that the text goes on with: "Block A: ...", or turns to: "I looked at block A".
+    """Topic of the following text: "Block A: ...", or a thing that the text turns to: "I looked at
+    block A".
 
     Attributes:
         phrase: The thing.
-        heading: Whether it is said as a heading.
+        heading: Whether it is a heading.
     """
 
     phrase: Phrase
@@ -128,13 +128,13 @@ class Topic:
 
 @dataclass(frozen=True)
 class Parse:
-    """A sentence as it was understood.
+    """Parsed sentence.
 
     Attributes:
         clauses: Its clauses, namings and topics, in order.
-        skipped: How many words were not understood.
-        whole: Whether the clauses take up the whole sentence.
-        tokens: The tokens that positions count.
+        skipped: Number of words that were not understood.
+        whole: Whether the clauses cover the whole sentence.
+        tokens: Tokens to which positions refer.
     """
 
     clauses: tuple[Clause | Naming | Topic, ...]
@@ -144,8 +144,8 @@ class Parse:
 
 
 class _Related(NamedTuple):
-    """A relation without its object, and whether it may stand without one: `on the left`,
-    `touching the bottom edge`.
+    """Relation without its object, and whether it needs none: `on the left`, `touching the bottom
+    edge`.
     """
 
     relation: str
@@ -163,7 +163,7 @@ _SILENT = frozenset(
     )
 )
 _JOINING = ("and", "contrast")
-"""What joins clauses; only "and" joins noun phrases."""
+"""Words that join clauses; only "and" joins noun phrases."""
 _OF_WHICH = frozenset((DEFINITE, DEMONSTRATIVE))
 _BEFORE_PREDICATE = frozenset(
     ("copula", "'s", "negation", "stating", "existential", "both", "every", ":", "reflexive")
@@ -173,14 +173,14 @@ _BEFORE_RELATION = frozenset(
     ("copula", "negation", "relative", "by", "link", "and", "contrast", ",", "definite")
 )
 _ALTERNATIVES = 12
-"""How many readings of a phrase are looked at."""
+"""Maximum number of readings of a phrase."""
 
 
 class Grammar:
-    """Parses sentences under the tables of one profile.
+    """Parser of sentences with the tables of one profile.
 
     Args:
-        ontology: Gives joins of directions, kinds and containers.
+        ontology: Source of joins of directions, kinds and containers.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -189,19 +189,19 @@ class Grammar:
     def parse(
         self, tokens: Sequence[Token], names: frozenset[str] = frozenset(), naming: bool = True
     ) -> Parse:
-        """The clauses of a sentence.
+        """Parse a sentence to clauses.
 
         Args:
             tokens: Its tokens.
-            names: Names known already, lower case.
-            naming: Whether an unknown word with a capital is a name.
+            names: Known names, in lower case.
+            naming: Whether unknown capitalized words are names.
         """
         if len(tokens) > LONGEST_SENTENCE:
             return Parse((), len(tokens), False, tuple(tokens))
         return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
-        """The noun phrases of a text that is no sentence, such as a heading."""
+        """Noun phrases of a text that is not a sentence, such as a heading."""
         sentence = Sentence(self.ontology, tokens, names, naming=False)
         found: list[Phrase] = []
         position = 0
@@ -214,13 +214,13 @@ class Grammar:
 
 
 class Sentence:
-    """The parse of one sentence.
+    """Parser of one sentence.
 
     Args:
-        ontology: As of Grammar.
+        ontology: As in `Grammar`.
         tokens: The tokens.
-        names: Names known already, lower case.
-        naming: Whether an unknown word with a capital is a name.
+        names: Known names, in lower case.
+        naming: Whether unknown capitalized words are names.
     """
 
     def __init__(
@@ -241,9 +241,8 @@ class Sentence:
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
 
     def _without_brackets(self, tokens: Sequence[Token]) -> list[Token]:
-        """Tokens without brackets that relate nothing to anything, such as other words for
-        what precedes them, and without those that do not close. What is a sentence of its
-        own comes after the rest: "X (it is in A) is above Y".
+        """Tokens without unclosed brackets and without bracketed words that state no relation, such
+        as synonyms. A bracketed sentence is moved to the end: "X (it is in A) is above Y".
         """
         kept: list[Token] = []
         apart: list[Token] = []
@@ -271,7 +270,7 @@ class Sentence:
         return kept + apart
 
     def _without_epithets(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """Tokens without the side by which a container is called: "in the HIGHER block B"."""
+        """Tokens without the side in a container's name: "in the HIGHER block B"."""
         for before, token, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
             entry = token.entry if token.kind == "relation" else None
             called = entry is not None and entry.relation in self.ontology.relations.displacement
@@ -280,24 +279,24 @@ class Sentence:
                 yield token
 
     def _holds(self, tokens: Sequence[Token]) -> bool:
-        """Whether tokens have the noun of a container."""
+        """Whether tokens contain the noun of a container."""
         nouns = [token.entry.value for token in tokens if token.entry is not None]
         return not self.ontology.lexicon.container.isdisjoint(nouns)
 
     def _relates(self, tokens: Sequence[Token]) -> bool:
-        """Whether tokens have a relation with something that it may be to, or need none."""
+        """Whether tokens contain a relation with an object, or one that needs none."""
         spots = [n for n, token in enumerate(tokens) if token.kind == "relation"]
         if not spots:
             return False
         entry = tokens[spots[-1]].entry
-        assert entry is not None  # only the lexicon makes relations
+        assert entry is not None  # only lexicon entries are relations
         edges = self.ontology.lexicon.of_container.values()
         return entry.relation in edges or any(
             token.kind not in _BEFORE_RELATION | {"relation"} for token in tokens[spots[0] :]
         )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """The tokens that say something, hours of a clock face as directions."""
+        """Relevant tokens, with hours of a clock face as directions."""
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -310,7 +309,8 @@ class Sentence:
                 while end < len(tokens) and tokens[end].kind == "hour":
                     end += 1
                 hour = token.entry.value if token.entry is not None else token.text
-                # A number of many digits is no hour, and Python converts none of thousands.
+                # A number of many digits is not an hour, and Python refuses to convert thousands of
+                # them.
                 relation = self.ontology.lexicon.clock.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
                     entry = LexicalEntry("relation", relation, place=True)
@@ -331,7 +331,7 @@ class Sentence:
     # Tokens --------------------------------------------------------------------------
 
     def kind(self, position: int) -> str:
-        """The kind of a token, a mark's text, or nothing past the end."""
+        """Kind of a token, the text of a mark, or empty past the end."""
         if not 0 <= position < len(self.tokens):
             return ""
         token = self.tokens[position]
@@ -352,7 +352,7 @@ class Sentence:
     # Sentences -----------------------------------------------------------------------
 
     def parse(self) -> Parse:
-        """All clauses, from left to right; what fits nowhere is skipped."""
+        """All clauses, from left to right; words that fit nowhere are skipped."""
         found: list[Clause | Naming | Topic] = []
         skipped = 0
         whole = True
@@ -371,7 +371,7 @@ class Sentence:
         return Parse(tuple(found), skipped, whole, tuple(self.tokens))
 
     def _best(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
-        """The longest chain of clauses from a position."""
+        """Longest chain of clauses from a position."""
         best: tuple[list[Clause], int] | None = None
         worth = (0, 0)
         for chain, end in self._chains(position):
@@ -393,8 +393,8 @@ class Sentence:
             yield [clause], end
 
     def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
-        """Clauses with the ground of a later one where they have none: "X is covered by and
-        Y is in Z". An edge is that of what a thing is in, and needs no ground.
+        """Clauses without a ground take that of a later one: "X is covered by and Y is in Z". An
+        edge belongs to the thing's container and needs no ground.
         """
         edges = self.ontology.lexicon.of_container.values()
         for n, clause in enumerate(clauses):
@@ -429,7 +429,7 @@ class Sentence:
     # Clauses -------------------------------------------------------------------------
 
     def clauses(self, position: int) -> list[tuple[Clause, int]]:
-        """The clauses that may begin at a position, longest first."""
+        """Clauses that may begin at a position, longest first."""
         if position not in self._clauses:
             self._clauses[position] = []  # a clause does not begin with itself
             found = [
@@ -446,7 +446,7 @@ class Sentence:
         return self._clauses[position]
 
     def _existential(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """`there is X`, `we have X`, with what is said of it."""
+        """`there is X`, `we have X`, with predicates of X."""
         start = position
         position = self._skip(position, *_JOINING, ",", "link", "negation")
         if self.kind(position) != "existential":
@@ -539,8 +539,8 @@ class Sentence:
                 yield Clause(pair[:1], predicates, position, last), last
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """A line of a list: `Contains X`, which says it of what the list is about, or `X
-        near Y`, which is told apart by what it is.
+        """Line of a list: `Contains X`, about the topic of the list, or `X near Y`, where the
+        relation identifies X.
         """
         first = self._relation(position, False) if position == 0 else None
         if first is not None and first.verb:
@@ -554,11 +554,11 @@ class Sentence:
     def predicates(
         self, position: int, verbless: bool = False, single: bool = False
     ) -> list[tuple[tuple[Predicate, ...], int]]:
-        """The predicates of a subject that ends at a position.
+        """Predicates of a subject that ends at a position.
 
         Args:
-            position: Where it begins.
-            verbless: Whether they stand without a verb, after a comma or none.
+            position: Start of the predicates.
+            verbless: Whether they have no verb, with or without a comma.
             single: Whether a comma ends them, as in a relative clause.
         """
         found: list[tuple[tuple[Predicate, ...], int]] = []
@@ -591,7 +591,7 @@ class Sentence:
                 found.append((head, end))
             alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
             if alone if single else self.kind(middle) in _CLOSING:
-                # The ground comes with the clause after this one, or is understood.
+                # The ground follows in the next clause, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
                 )
@@ -602,7 +602,7 @@ class Sentence:
     def _ascribed(
         self, start: int, position: int, denied: bool, single: bool
     ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """`is big and yellow`, with what goes on after it."""
+        """`is big and yellow`, with the predicates after it."""
         attributes: list[tuple[str, str]] = []
         end = position
         while self.kind(position) == "attribute":
@@ -611,7 +611,7 @@ class Sentence:
             end = position + 1
             position = self._skip(end, ",", "and")
         if self.kind(end) == "noun":
-            return  # "is a big square" says what it is
+            return  # "is a big square" is an identity
         head = Predicate("", (), denied, start, end, tuple(attributes))
         yield (head,), end
         follows = self._skip(end, ",", *_JOINING, "relative")
@@ -631,7 +631,7 @@ class Sentence:
         found: list[tuple[tuple[_Related, ...], int]] = [((first,), first.end)]
         while True:
             relations, end = found[-1]
-            # "far above" and "far and above" say the same.
+            # "far above" and "far and above" mean the same.
             follows = self._skip(self._skip(end, ",", *_JOINING), "copula")
             another = self._relation(follows, denied)
             if another is None:
@@ -655,7 +655,7 @@ class Sentence:
         if self.kind(spot) != "relation":
             return None
         entry = self.tokens[spot].entry
-        assert entry is not None  # only the lexicon makes relations
+        assert entry is not None  # only lexicon entries are relations
         relation = entry.relation
         end = spot + 1
         while self.kind(end) == "relation":
@@ -672,7 +672,7 @@ class Sentence:
         return _Related(relation, denied, start, end, entry.finite, alone)
 
     def _leads(self, position: int) -> bool:
-        """Whether a token may stand before the word that names the relation: `to the`."""
+        """Whether a token may precede the word that names the relation: `to the`."""
         kind = self.kind(position)
         if kind in ("by", "link", "definite", "indefinite"):
             return True
@@ -689,9 +689,9 @@ class Sentence:
         """Noun phrases from a position: `A`, `A and B`, `A, B and C`, longest first.
 
         Args:
-            position: Where they begin.
-            commas: Whether a comma may stand before the "and"; in a relative clause that
-                ends the clause.
+            position: Start of the phrases.
+            commas: Whether a comma may precede the "and"; in a relative clause, that ends the
+                clause.
         """
         if (position, commas) in self._lists:
             return self._lists[position, commas]
@@ -702,7 +702,7 @@ class Sentence:
             if last > end and (commas or comma == end or last == comma):
                 # "X, Y, and Z" is a list in a relative clause, too.
                 for rest, stop in self.lists(last, commas or last == comma > end):
-                    # A comma alone joins only what an "and" goes on with.
+                    # A comma joins phrases only if an "and" follows.
                     if (last > comma or len(rest) > 1) and self._alike(phrase, rest[0]):
                         found.append(((phrase, *rest), stop))
             found.append(((phrase,), end))
@@ -720,13 +720,13 @@ class Sentence:
         return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
-        """Whether a relation may hold of what it is said of: blocks lie beside blocks."""
+        """Whether a relation fits its things: blocks are beside blocks."""
         ontology = self.ontology
         if (
             core.kind in ontology.lexicon.container
             and clause.relation in ontology.lexicon.of_container.values()
         ):
-            return False  # the edges of a block are touched from within
+            return False  # the edges of a block are touched from inside
         within = ontology.relations.within
         crossing = {clause.relation, ontology.relations.converse.get(clause.relation, "")} & within
         if crossing or core.kind not in ontology.lexicon.container:
@@ -735,7 +735,7 @@ class Sentence:
         return not kinds or any(kind in ontology.lexicon.container for kind in kinds)
 
     def phrases(self, position: int) -> list[tuple[Phrase, int]]:
-        """The noun phrases that may begin at a position, longest first."""
+        """Noun phrases that may begin at a position, longest first."""
         if position in self._phrases:
             return self._phrases[position]
         self._phrases[position] = []
@@ -752,7 +752,7 @@ class Sentence:
         return self._phrases[position]
 
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """The predicates of a relative clause, whole, reduced or in brackets."""
+        """Predicates of a relative clause: full, reduced or in brackets."""
         if self.kind(position) == "(":
             position = self._skip(position + 1, "relative") - 1
             for clauses, end in self.predicates(position + 1, single=True):
@@ -790,8 +790,8 @@ class Sentence:
                     yield clauses, end
 
     def _closed(self, end: int) -> int:
-        """The position after the comma that closes a clause, where the verb follows: "X,
-        which is above Y, is left of Z".
+        """Position after the comma that closes a clause before the verb: "X, which is above Y, is
+        left of Z".
         """
         if self.kind(end) != ",":
             return end
@@ -802,7 +802,7 @@ class Sentence:
     def _resumed(
         self, clauses: tuple[Predicate, ...], end: int
     ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """`the square in block A, which is near Y`: what no block is said to be."""
+        """`the square in block A, which is near Y`: predicates that do not apply to blocks."""
         resumes = self._skip(end, ",")
         if resumes == end or self.kind(resumes) != "relative":
             return
@@ -814,7 +814,7 @@ class Sentence:
                     yield (*clauses, *more), self._closed(last)
 
     def _core(self, position: int) -> Phrase | None:
-        """A noun phrase without its relative clauses."""
+        """Noun phrase without its relative clauses."""
         kind = self.kind(position)
         if kind == "pronoun":
             plural = self.tokens[position].head in ("they", "them")
@@ -822,7 +822,7 @@ class Sentence:
         if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
             return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
         if kind == "reflexive":
-            return Phrase(NONE, position, position + 1)  # no thing is in a relation to itself
+            return Phrase(NONE, position, position + 1)  # no thing is related to itself
         if kind == "reciprocal":
             return Phrase(RECIPROCAL, position, position + 1)
         start = position
@@ -854,7 +854,7 @@ class Sentence:
         modified = self._skip(position, "content")
         known = determiner in (DEFINITE, DEMONSTRATIVE, EVERY) or self._marked(modified + 1)
         if known and not self.naming and self.kind(modified) in ("noun", "attribute"):
-            # "the leftmost square"; "a different block" is another one, if it has no name
+            # "the leftmost square"; "a different block" is another one, unless it has a name
             more, position = self._attributes(modified)
             attributes += more
         noun = ""
@@ -911,7 +911,7 @@ class Sentence:
         )
 
     def _attributes(self, position: int) -> tuple[list[tuple[str, str]], int]:
-        """Adjectives in a row, commas between them or none."""
+        """Consecutive adjectives, with or without commas."""
         found: list[tuple[str, str]] = []
         while self.kind(position) == "attribute" or (
             found and self.kind(position) == "," and self.kind(position + 1) == "attribute"
@@ -923,7 +923,7 @@ class Sentence:
         return found, position
 
     def _stranger(self, position: int) -> tuple[str, int]:
-        """A noun that the lexicon does not have: `the desk lamp`."""
+        """Noun outside the lexicon: `the desk lamp`."""
         start = position
         while self.kind(position) == "content":
             position += 1
@@ -959,7 +959,7 @@ class Sentence:
         return (), False, position
 
     def _names(self, position: int, many: bool = True) -> tuple[tuple[str, ...], int]:
-        """A list of names from a position."""
+        """List of names from a position."""
         names: list[str] = []
         end = position
         while self._may_name(position):
@@ -973,14 +973,14 @@ class Sentence:
         return tuple(names), end
 
     def _may_name(self, position: int) -> bool:
-        """Whether a token may be a name where one is expected."""
+        """Whether a token may be a name in the position of one."""
         kind = self.kind(position)
         if kind == "numeral":
             return self.kind(position + 1) not in ("noun", "attribute")
         return self._marked(position) or self._is_name(position)
 
     def _marked(self, position: int) -> bool:
-        """Whether a token is written as a name: `A`, `AAA`, `X1`."""
+        """Whether a token is spelled like a name: `A`, `AAA`, `X1`."""
         if not 0 <= position < len(self.tokens):
             return False
         token = self.tokens[position]
@@ -992,7 +992,7 @@ class Sentence:
         return token.kind == "content" or (len(text) == 1 and token.kind != "relation")
 
     def _is_name(self, position: int) -> bool:
-        """Whether a token stands for a thing by itself."""
+        """Whether a token refers to a thing by itself."""
         if self._marked(position):
             return True
         if self.kind(position) not in ("numeral", "content", "indefinite"):
@@ -1006,8 +1006,8 @@ class Sentence:
 
 
 def _observed(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens without who observes, and what there is where he observes a thing: "in A, the
-    text mentions a square", "I note that there is a square".
+    """Tokens without an observer: "in A, the text mentions a square" and "I note that there is a
+    square" state existence.
     """
     kept: list[Token] = []
     start = 0
@@ -1030,7 +1030,7 @@ def _observed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _without_asides(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens without the commas around what says nothing: "X, however, is left of Y"."""
+    """Tokens without the commas around asides: "X, however, is left of Y"."""
     empty = {
         n + step
         for n in range(len(tokens) - 1)
@@ -1041,7 +1041,7 @@ def _without_asides(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _stronger(before: str, now: str) -> str:
-    """The determiner that two in a row make: `all the`, `the other`, `two other`."""
+    """Determiner for two in a row: `all the`, `the other`, `two other`."""
     if {before, now} == {DEFINITE, ADDITIVE}:
         return OTHER
     order = (NONE, EVERY, BOTH, ANY, OTHER, ADDITIVE, DEMONSTRATIVE, DEFINITE, INDEFINITE, BARE)
@@ -1049,23 +1049,23 @@ def _stronger(before: str, now: str) -> str:
 
 
 def _introduced(phrase: Phrase) -> Phrase:
-    """A phrase after "there is", where one without article is a new thing too."""
+    """Phrase after "there is", where one without article also introduces a thing."""
     if phrase.determiner == BARE and phrase.kind and not phrase.names and not phrase.number:
         return replace(phrase, determiner=INDEFINITE)
     return phrase
 
 
 def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
-    """The key by which clauses from a position are preferred: the longest, the one that says more,
-    and what stands without a verb in the noun phrase that it is part of.
+    """Sort key of clauses from a position: the longest, then the one with more content, then
+    verbless phrases inside their noun phrase.
     """
     clause, end = item
     return -end, not _says_more(clause), clause.strained and bool(clause.predicates)
 
 
 def _says_more(clause: Clause) -> bool:
-    """Whether a clause has predicates of its own: "there is X in Y", but not "there is X
-    with Y in it", where the end belongs to Y.
+    """Whether a clause has its own predicates: "there is X in Y", but not "there is X with Y in
+    it", whose end belongs to Y.
     """
     objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
     return any(phrase.determiner != PRONOUN for phrase in objects)

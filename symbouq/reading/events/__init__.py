@@ -1,6 +1,6 @@
-"""Reading and judging texts about what happens where: "Ann walked out of the garden."
+"""Reader and judge of texts about events: "Ann walked out of the garden."
 
-A sentence is parsed into clauses (`grammar`), clauses become facts, and `answers` asks the
-solver what holds in every world that the premises allow. What the words mean is data
-(`ontology/events.lp`), what follows from them are rules (`rules/events.lp`).
+A sentence is parsed into clauses (`grammar`), and clauses become facts. `answers` asks the solver
+what holds in every world that the premises allow. The words are data (`ontology/events.lp`), their
+consequences are rules (`rules/events.lp`).
 """

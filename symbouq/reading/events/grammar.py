@@ -1,9 +1,9 @@
 """Sentences about events, parsed into clauses.
 
-A sentence is a noun phrase and a verb with what belongs to it: objects, prepositional
-phrases, counts. Nouns and names are an open class: a noun phrase is found by its
-determiner or its capital, and ends where the rest of the sentence can be parsed. Every way
-of parsing is tried, shortest noun phrases first; the first that uses up the sentence counts.
+A sentence is a noun phrase and a verb with objects, prepositional phrases and counts. Nouns and
+names are an open class: a noun phrase begins with a determiner or a capital, and ends where the
+rest of the sentence can be parsed. All parses are tried, shortest noun phrases first; the first
+parse of the whole sentence counts.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from symbouq.reading.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT
 from symbouq.reading.lexicon import Token
 
 Names = tuple[str, ...]
-"""What a noun phrase, or several joined by "and", speaks of."""
+"""Names of a noun phrase, or of several joined by "and"."""
 
 _AUXILIARIES = ("being", "having", "doing")
-"""Word classes of what goes before a verb, or links to a place."""
+"""Word classes before a verb, or before a place."""
 
 _LONGEST_NAME = 5
-"""How many words a noun phrase may have."""
+"""Maximum number of words in a noun phrase."""
 
 
 Parse = tuple[Clauses, int]
@@ -32,7 +32,7 @@ Parse = tuple[Clauses, int]
 
 @dataclass(frozen=True)
 class _Noun:
-    """A noun phrase: what it names, and what its own modifiers say of that."""
+    """Noun phrase: its names, and the statements of its modifiers."""
 
     names: Names
     said: tuple[Clause, ...]
@@ -40,12 +40,12 @@ class _Noun:
 
 
 class Sentence:
-    """The parse of one sentence.
+    """Parser of one sentence.
 
     Args:
-        lexicon: The words of the profile.
-        tokens: The sentence's tokens.
-        meaning: The verb that one which the lexicon lacks is taken for, if any.
+        lexicon: Words of the profile.
+        tokens: Tokens of the sentence.
+        meaning: Verb to assume for unknown verbs, if any.
     """
 
     def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token], meaning: str = "") -> None:
@@ -78,7 +78,7 @@ class Sentence:
         self._ways = 0
 
     def clauses(self) -> tuple[Clause, ...]:
-        """The clauses of the sentence; none if it cannot be parsed, or is too long for that."""
+        """Clauses of the sentence; empty if it cannot be parsed or is too long."""
         if len(self._tokens) > LONGEST_SENTENCE:
             return ()
         for clauses, end in self._sentence():
@@ -97,12 +97,12 @@ class Sentence:
         return " ".join(self._tokens[position].text.lower().split())
 
     def _is(self, position: int, word_class: str) -> bool:
-        """Whether a token is of a word class, whatever else it is."""
+        """Whether a token belongs to a word class, possibly among others."""
         return self._text(position) in self._words(word_class)
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
-        """The verb forms that a token may be. A word that the lexicon lacks may be a verb
-        that says nothing about places, if it is spelled like one.
+        """Possible verb forms of a token. An unknown word may be a verb without spatial meaning if
+        it is spelled like one.
         """
         text = self._text(position)
         known = self._lexicon.forms.get(text)
@@ -117,8 +117,8 @@ class Sentence:
         return []
 
     def _skip_asides(self, position: int) -> int:
-        """The position after adverbs that say nothing about places. Those in "-ly" are an
-        open class, but for those that hedge.
+        """Position after adverbs without spatial meaning. Those in "-ly" are an open class, except
+        for hedges.
         """
         while self._kind(position) == "aside" or (
             self._kind(position) == "content"
@@ -131,11 +131,11 @@ class Sentence:
     # Noun phrases --------------------------------------------------------------------------
 
     def _nouns(self, position: int, modified: bool = False) -> Iterator[_Noun]:
-        """Noun phrases that may begin at a position, joined by "and" or not.
+        """Noun phrases from a position, possibly joined by "and".
 
         Args:
-            position: Where they begin.
-            modified: Whether they may have modifiers of their own.
+            position: Start of the phrases.
+            modified: Whether they may have modifiers.
         """
         for noun in self._noun(position, modified):
             yield noun
@@ -143,7 +143,7 @@ class Sentence:
             last = comma + (self._kind(comma) == "and")
             if last > noun.end:
                 for rest in self._nouns(last, modified):
-                    # A comma alone joins only what an "and" goes on with.
+                    # A comma joins phrases only if an "and" follows.
                     if last > comma or len(rest.names) > 1:
                         yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
 
@@ -153,7 +153,7 @@ class Sentence:
             return
         for end in self._ends(position):
             first = position + self._is(position, "determiner")
-            # A capital is kept: it tells a name from a description.
+            # Keep a capital: it distinguishes a name from a description.
             named = self._capital(end - 1)
             spelled = " ".join(self._tokens[n].text for n in range(first, end))
             name = spelled.replace(" 's", "'s")
@@ -164,7 +164,7 @@ class Sentence:
                     yield _Noun((name,), said, last)
 
     def _ends(self, position: int) -> Iterator[int]:
-        """Where a noun phrase that begins at a position may end."""
+        """Possible ends of a noun phrase that begins at a position."""
         start = position
         after_preposition = position and self._kind(position - 1) in ("relation", "way")
         bare = after_preposition and self._kind(position) == "content"
@@ -186,13 +186,13 @@ class Sentence:
                 yield end
 
     def _capital(self, position: int) -> bool:
-        """Whether a token is written as a name."""
+        """Whether a token is spelled like a name."""
         if not 0 <= position < len(self._tokens) or self._is(position, "determiner"):
             return False
         return self._tokens[position].text[:1].isupper()
 
     def _modifiers(self, name: str, position: int) -> Iterator[Parse]:
-        """The modifiers of a noun phrase: "in the jacket", "who is in the jacket"."""
+        """Modifiers of a noun phrase: "in the jacket", "who is in the jacket"."""
         if self._kind(position) == "relation":
             yield from self._places((name,), position, Clause(tense="now"))
         comma = position + (self._text(position) == ",")
@@ -214,7 +214,7 @@ class Sentence:
                 yield noun.said + clauses, end
 
     def _predicates(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """The predicates of some subjects: "walked in and came back"."""
+        """Predicates of some subjects: "walked in and came back"."""
         for clauses, end in self._predicate(subjects, position):
             yield clauses, end
             joint = end + (self._text(end) == ",")
@@ -223,7 +223,7 @@ class Sentence:
                     yield clauses + more, last
 
     def _predicate(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """One verb with its auxiliaries and all that belongs to it."""
+        """One verb with its auxiliaries and complements."""
         position = self._skip_asides(position)
         kind, text = self._kind(position), self._text(position)
         contracted = kind == "negation" and text.endswith(("n't", " not"))
@@ -268,7 +268,7 @@ class Sentence:
     def _verb(
         self, subjects: Names, position: int, frame: Clause, forms: tuple[str, ...]
     ) -> Iterator[Parse]:
-        """A verb in one of some forms, with objects and prepositional phrases."""
+        """Verb in certain forms, with objects and prepositional phrases."""
         for verb, form in self._forms(position):
             if form not in forms:
                 continue
@@ -279,7 +279,7 @@ class Sentence:
             strange = verb not in self._known
             clause = replace(frame, verb=verb, strange=strange, back=verb in self._returning)
             if verb in self._opaque:
-                # What is wanted or thought is not said to be so, whatever it is.
+                # Wanting or thinking something does not make it so.
                 yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
                 continue
             for noun in self._nouns(after):
@@ -289,7 +289,7 @@ class Sentence:
             yield from self._rest(subjects, ("",), after, clause)
 
     def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
-        """The clause that something is perceived to do: "saw the cat jump over the fence"."""
+        """Clause for a perceived action: "saw the cat jump over the fence"."""
         perceived = tuple(
             replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
         )
@@ -299,7 +299,7 @@ class Sentence:
                 yield perceived + clauses, end
 
     def _passive(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """A participle of what is done to the subjects."""
+        """Participle of a passive."""
         for verb, form in self._forms(position):
             if form != PARTICIPLE:
                 continue
@@ -325,12 +325,12 @@ class Sentence:
         clause: Clause,
         passive: bool = False,
     ) -> Iterator[Parse]:
-        """Prepositional phrases, adverbs and counts after a verb and its object; then one
-        clause for each agent and patient.
+        """Prepositional phrases, adverbs and counts after a verb and its object, then one clause
+        for each agent and patient.
         """
         for whole, end in self._adjuncts(position, clause, passive):
             if whole.located and whole.verb in self._elsewhere and any(patients):
-                continue  # who leaves a thing somewhere does not go there
+                continue  # leaving a thing somewhere is not going there
             if whole.verb in self._mutual and len(agents) == 2 and patients == ("",):
                 yield (replace(whole, agent=agents[0], patient=agents[1]),), end
                 continue
@@ -353,11 +353,11 @@ class Sentence:
             count = self._lexicon.counts[self._text(least)]
             yield from self._adjuncts(least + 1, replace(clause, often=count), passive)
         if self._kind(position) == "likeness":
-            # "ran like the wind": that it is so is not said.
+            # "ran like the wind" states nothing about the wind.
             for noun in self._nouns(position + 1):
                 yield from self._adjuncts(noun.end, clause, passive)
         if self._is(position, "infinitive") and self._infinitive(position + 1):
-            yield clause, len(self._tokens)  # what it is for may never happen
+            yield clause, len(self._tokens)  # the purpose may never happen
         way, relation = self._preposition(position, clause)
         if way in self._origin and self._kind(position + 1) == "relation":
             start = self._lexicon.ontology.lexicon.phrase[self._text(position + 1)]
@@ -387,8 +387,8 @@ class Sentence:
         return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
-        """The way or the relation that a preposition says of an event: one that can be
-        both is a way where something moves, or where something is perceived beyond it.
+        """Way or relation of an event for a preposition. An ambiguous one is a way if something
+        moves, or is perceived beyond the ground.
         """
         if self._kind(position) not in ("relation", "way"):
             return "", ""
@@ -405,7 +405,7 @@ class Sentence:
     # Places --------------------------------------------------------------------------------
 
     def _places(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Where some subjects are said to be, in one or more phrases."""
+        """Places of some subjects, in one or more phrases."""
         for states, end in self._place(subjects, self._skip_asides(position)):
             clauses = tuple(replace(frame, states=(state,)) for state in states)
             yield clauses, self._skip_asides(end)

@@ -1,4 +1,4 @@
-"""Texts about events, read: the reader of their profile, and what a text says as facts."""
+"""Reader of texts about events, and texts as facts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from symbouq.records import ClauseRecord
 
 @dataclass(frozen=True)
 class EventQuestion(Question):
-    """A statement about events that is to be judged.
+    """Statement about events to be judged.
 
     Attributes:
-        clauses: What it says.
-        verbs: The verbs that one which the lexicon lacks may be taken for.
-        reread: Reads the sentences of the scene, and the statement, with such verbs taken for one
-            of these; None where the scene has no sentences.
+        clauses: Its clauses.
+        verbs: Possible meanings of unknown verbs.
+        reread: Function that reads scene and statement again with one of these for unknown verbs;
+            None if the scene has no sentences.
     """
 
     clauses: Clauses = ()
@@ -38,7 +38,7 @@ class EventQuestion(Question):
 
 
 class EventReader(LexicalReader):
-    """Reads what happens where.
+    """Reader of texts about events.
 
     Args:
         ontology: The tables of the profile.
@@ -50,7 +50,7 @@ class EventReader(LexicalReader):
         self.read_clauses = lru_cache(maxsize=1000)(self._parsed)
 
     def question(self, scene: Sequence[str], question: str) -> EventQuestion:
-        """Reads a statement to be judged about a scene."""
+        """Read a statement to be judged about a scene."""
 
         def reread(verb: str) -> tuple[Sequence[Clauses], Clauses]:
             return [self.clauses(text, verb) for text in scene], self.clauses(question, verb)
@@ -65,7 +65,7 @@ class EventReader(LexicalReader):
         )
 
     def setting(self, told: Told) -> Setting:
-        """Reads scene and question of a trace."""
+        """Read scene and question of a trace."""
         read, scene, question, lost = readable(
             self._clauses_of_each, unretracted(told.scene), told.question
         )
@@ -81,7 +81,7 @@ class EventReader(LexicalReader):
         )
 
     def _clauses_of_each(self, scene: tuple[str, ...], question: str) -> list[Clauses]:
-        """The clauses of the sentences of a scene, and of its question."""
+        """Clauses of the sentences of a scene, and of its question."""
         found: list[Clauses] = []
         for number, text in enumerate(scene, start=1):
             part = f"{SCENE_SENTENCE} {number}"
@@ -92,11 +92,11 @@ class EventReader(LexicalReader):
             return [*found, self.read_clauses(question, "")]
 
     def clauses(self, sentence: str, meaning: str = "") -> Clauses:
-        """The clauses of a sentence; none if it cannot be parsed.
+        """Clauses of a sentence; empty if it cannot be parsed.
 
         Args:
             sentence: The sentence.
-            meaning: The verb that one which the lexicon lacks is taken for, if any.
+            meaning: Verb to assume for unknown verbs, if any.
 
         Raises:
             InternalError: At an internal error.
@@ -107,7 +107,7 @@ class EventReader(LexicalReader):
     def relations(
         self, clauses: Clauses, text: str, known: Collection[str]
     ) -> tuple[Statement, ...]:
-        """The relations between two things in clauses."""
+        """Relations between two things in clauses."""
         found: list[Statement] = []
         for clause in clauses:
             for kind, *terms in clause.states:
@@ -122,7 +122,7 @@ class EventReader(LexicalReader):
         return tuple(found)
 
     def claimed(self, claim: str) -> str:
-        """A claim without the words that open it ("So ...", "Answer: ...")."""
+        """Claim without introductory words ("So ...", "Answer: ...")."""
         opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
         first = next(opening, None)
         return claim[first.start :] if first is not None else ""
@@ -135,13 +135,7 @@ class EventReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Reads claims about a scene in which something happens.
-
-    Args:
-        of: The reader.
-        named: The things of scene and question, in lower case.
-        question: The question.
-    """
+    """Parser of claims about a scene with events."""
 
     def __init__(self, of: EventReader, named: Collection[str], question: str) -> None:
         super().__init__(of, None, question)
@@ -150,31 +144,31 @@ class _ClaimParser(LexicalParser):
 
     @property
     def goes_on(self) -> bool:
-        """What happens is said without words of relations."""
+        """Events are stated without words for relations."""
         return True
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """What the tokens of a text, or of a part of one, state."""
+        """Content of the tokens of a text or part of one."""
         clauses = self._of.read_clauses(self._of.claimed(text), "")
         relations = self._of.relations(clauses, text, self._named)
         begin = tokens[0].start if tokens else 0
         return Reading(shifted(relations, -begin), events=clauses if relations else ())
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Nothing: what happens is said with who does it."""
+        """Always empty: an event has a stated agent."""
         return ()
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """No label is one of events."""
+        """Always empty: no label is about events."""
         return ()
 
 
 _OPENING = frozenset(("inference", "mark", "answer", "copula"))
-"""Kinds of words that may open a claim and say nothing."""
+"""Kinds of words that introduce a claim."""
 
 
 def things(clauses: Clauses) -> Iterator[str]:
-    """The things that clauses name, as often as they do."""
+    """Things in clauses, with repetitions."""
     for clause in clauses:
         yield from filter(None, (clause.agent, clause.patient))
         for kind, *terms in clause.states:
@@ -186,19 +180,19 @@ def things(clauses: Clauses) -> Iterator[str]:
 
 
 _TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
-"""Propositions to the number of their terms."""
+"""Proposition to its number of terms."""
 
 
 def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:
-    """A clause that a record brings.
+    """Clause from a record.
 
     Args:
         ontology: The tables of a profile that reads events.
         record: The clause.
-        place: Where it stands, for messages.
+        place: Its position, for messages.
 
     Raises:
-        RecordError: If it has a verb, way, relation or proposition that does not exist.
+        RecordError: If its verb, way, relation or proposition does not exist.
     """
 
     def checked(value: str, known: Collection[str], what: str) -> str:
@@ -233,8 +227,8 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
 
 
 class Facts:
-    """The clauses of a text as the facts that `rules/events.lp` takes. Things, and verbs that
-    the lexicon lacks, are numbered: what a text calls them never reaches the solver.
+    """Clauses of a text as facts for `rules/events.lp`. Things and unknown verbs are numbered:
+    their names never reach the solver.
     """
 
     def __init__(self) -> None:
@@ -245,7 +239,7 @@ class Facts:
 
     @property
     def text(self) -> str:
-        """The facts."""
+        """The facts as text."""
         return "".join(self._lines)
 
     def _thing(self, name: str) -> str:
@@ -258,11 +252,11 @@ class Facts:
         return str(self._things[key])
 
     def add(self, role: str, clauses: Sequence[Clause]) -> None:
-        """Adds the clauses of one sentence.
+        """Add the clauses of one sentence.
 
         Args:
             role: `premise` or `hypothesis`.
-            clauses: What the sentence says.
+            clauses: Clauses of the sentence.
         """
         before = 0
         for clause in clauses:

@@ -1,6 +1,4 @@
-"""The lexicon of a profile that reads events: forms of verbs, relations, ways, and the
-words that hold a sentence together.
-"""
+"""Lexicon of a profile for events: forms of verbs, relations, ways, and function words."""
 
 from __future__ import annotations
 
@@ -14,16 +12,15 @@ _VOWELS = "aeiou"
 
 
 class EventLexicon(Lexicon):
-    """The words of a profile that reads events, matched by spaCy.
+    """Words of a profile for events, matched by spaCy.
 
     Attributes:
-        forms: A verb's form (lower case) to the (verb, form) pairs that it may be.
-        ways: Preposition to the way that it says.
-        comparisons: Words that compare distances, to the relation that they are short or
-            long by.
-        counts: Words that count what happened, to the number.
-        movers: The verbs by which something goes.
-        meanings: One verb for each thing that a verb can mean.
+        forms: Form of a verb, in lower case, to the possible (verb, form) pairs.
+        ways: Preposition to its way.
+        comparisons: Words that compare distances, to the relation for a short or long distance.
+        counts: Words that count events, to the number.
+        movers: Verbs of movement.
+        meanings: One verb for each meaning.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -43,7 +40,7 @@ class EventLexicon(Lexicon):
         super().__init__(ontology)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """Every phrase and word of the profile."""
+        """All phrases and words of the profile."""
         listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
             for text in sorted(self.ontology.words(word_class)):
@@ -59,7 +56,7 @@ class EventLexicon(Lexicon):
 
 
 def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
-    """The forms of a verb, regular where nothing else is said.
+    """Forms of a verb, regular by default.
 
     Args:
         base: Its base form.
@@ -83,8 +80,8 @@ def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
 
 
 def _doubles(base: str) -> bool:
-    """Whether the last letter is doubled before an ending: `put`, `jog`, but not `kick`,
-    `open` or `play`.
+    """Whether the last letter is doubled before an ending: `put`, `jog`, but not `kick`, `open` or
+    `play`.
     """
     vowels = sum(letter in _VOWELS for letter in base)
     return (
@@ -96,7 +93,7 @@ def _doubles(base: str) -> bool:
 
 
 def _movers(ontology: Ontology) -> frozenset[str]:
-    """The verbs that move their agent or patient, or are manners of such."""
+    """Verbs that move their agent or patient, or are manners of such verbs."""
     movers = {verb for verb, _ in ontology.events.get(("sets_going", 2), ())}
     manners = ontology.events.get(("manner_of", 2), ())
     while more := {verb for verb, kind in manners if kind in movers} - movers:
@@ -105,7 +102,7 @@ def _movers(ontology: Ontology) -> frozenset[str]:
 
 
 def _meanings(ontology: Ontology) -> tuple[str, ...]:
-    """One verb for each set of things that are said of verbs, beside how they are spelled."""
+    """One verb for each set of facts about verbs, apart from spelling."""
     found: dict[frozenset[tuple[str, ...]], str] = {}
     said: dict[str, set[tuple[str, ...]]] = {
         verb: set() for verb in ontology.events.members("verb")

@@ -1,1 +1,1 @@
-"""Sentences read by their syntax: a trained parser, and the rules in `rules/reading/`."""
+"""Reader of sentences by syntax: a trained parser and the rules in `rules/reading/`."""

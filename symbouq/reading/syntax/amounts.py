@@ -1,4 +1,4 @@
-"""Amounts in a text: "3 m", "two cells", and by how much a thing is further than another."""
+"""Amounts in a text: "3 m", "two cells", "2 m further"."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from symbouq.ontology.tables import Ontology
 
 _FEW_DIGITS = 12
 _VULGAR = "\u00bc-\u00be\u2150-\u215e"
-"""Signs for fractions: "\u00bd"."""
+"""Fraction signs: "\u00bd"."""
 _FIGURES = re.compile(
     rf"(?=.*[\d{_VULGAR}])[-\u2212\u2013+\u00b1~\u2248]?"
     rf"[\d.,/\u00d7x\u2013\u2014\u00b2\u00b3{_VULGAR}-]+(?:e[-+]?\d+)?"
 )
-"""A number in figures, or several in one: "1,500", "3\u00bd", "1e3", "3\u20135"."""
+"""Number in figures, or several in one: "1,500", "3\u00bd", "1e3", "3\u20135"."""
 _PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e[-+]?\d)?")
 _RATIO = re.compile(r"\d+/[1-9]\d*")
 _MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
@@ -26,23 +26,23 @@ _POWERS = {"\u00b2": 2, "\u00b3": 3}
 _TIMES = ("x", "\u00d7", "*")
 _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-"""Classes of words to how many times what stands before them they are."""
+"""Word class to its factor of the preceding number."""
 _LARGEST_POWER = 9
 _BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
-"""Classes of words to how what is told compares with the number after them."""
+"""Word class to the comparison with the number after its words."""
 _AFTER = {"or_more": ">=", "or_less": "<="}
-"""The same of words after it."""
+"""Word class to the comparison with the number before its words."""
 _RANGE = re.compile(r"(?<=\d)([-\u2013\u2014])(?=\d)")
 
 
 class Amount(NamedTuple):
-    """How much.
+    """Amount of a direction.
 
     Attributes:
-        relation: The direction that it is said of; empty where none is beside it.
-        value: How many units.
+        relation: The direction; empty if none is next to it.
+        value: Number of units.
         unit: The unit.
-        sense: How it compares with that: `=`, `<`, `<=`, `>` or `>=`.
+        sense: Comparison with the value: `=`, `<`, `<=`, `>` or `>=`.
     """
 
     relation: str
@@ -52,14 +52,14 @@ class Amount(NamedTuple):
 
 
 class Amounts:
-    """What amounts say under the units of a profile; nothing, where it has none.
+    """Parser of amounts in the units of a profile; finds nothing without units.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
         measures: Whether the profile has units.
-        plane: The axes of a page or a map, on which things turn and move.
+        plane: Axes of a page or a map, on which things turn and move.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -86,8 +86,8 @@ class Amounts:
         self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
     def of(self, words: Sequence[str], before: Sequence[str]) -> tuple[Amount, ...]:
-        """What a measure says: "3 m", "1 m 50 cm"; with bounds, "more than 3 m", "between 3 and
-        5 m"; nothing where that is not exact, "about 3 m".
+        """Amounts of a measure: "3 m", "1 m 50 cm"; with bounds, "more than 3 m", "between 3 and 5
+        m". Empty for inexact ones, "about 3 m".
 
         Args:
             words: Its words, in lower case.
@@ -104,14 +104,14 @@ class Amounts:
         return (exact._replace(sense=sense),)
 
     def limited(self, words: Sequence[str]) -> int:
-        """How many words at the end of a measure say that it is a bound: "3 m OR MORE"."""
+        """Number of words at the end of a measure that make it a bound: "3 m OR MORE"."""
         return len(words) if tuple(words) in self._after else 0
 
     def sense(self, before: Sequence[str]) -> str | None:
-        """How what is told compares with a number, by the words before it: "at least 3"; None where
-        that is not clear, "just under 3".
+        """Comparison with a number by the words before it: "at least 3"; None if unclear, "just
+        under 3".
         """
-        for length in range(3, 0, -1):  # the longest tell most: "no more than"
+        for length in range(3, 0, -1):  # prefer the longest: "no more than"
             sense = self._before.get(tuple(before[-length:]))
             if sense is not None:
                 rest = before[:-length]
@@ -120,9 +120,7 @@ class Amounts:
         return EXACT
 
     def _range(self, words: Sequence[str], joins: Container[str]) -> tuple[Amount, ...]:
-        """From and to what a measure goes, "3 to 5 m", "3 m to 5 m"; nothing where it is no
-        range.
-        """
+        """Range of a measure, "3 to 5 m", "3 m to 5 m"; empty if it is not a range."""
         words = [part for word in words for part in _RANGE.split(word)]
         for n, word in enumerate(words):
             if word in joins:
@@ -139,9 +137,7 @@ class Amounts:
         return ()
 
     def _exact(self, words: Sequence[str]) -> Amount | None:
-        """What a measure says exactly: "3 m", "half a metre", "1 m 50 cm"; None where it does
-        not.
-        """
+        """Exact value of a measure: "3 m", "half a metre", "1 m 50 cm"; None if it is not exact."""
         total, unit = Fraction(0), ""
         counted: list[str] = []
         for word in words:
@@ -159,17 +155,17 @@ class Amounts:
         return Amount("", total, unit) if unit and not counted else None
 
     def counts(self, word: str) -> bool:
-        """Whether a word in lower case is a number, or a part of one."""
+        """Whether a word in lower case is a number or part of one."""
         known = word in self._numerals or word in self._scales or word in self._noughts
         known = known or (word[:1] in _SIGNS and word[1:] in self._numerals)
         return known or _FIGURES.fullmatch(word) is not None
 
     def scales(self, word: str) -> bool:
-        """Whether a word says how many times a number before it is meant: "two HUNDRED"."""
+        """Whether a word multiplies the number before it: "two HUNDRED"."""
         return word in self._scales
 
     def _value(self, words: Sequence[str]) -> Fraction | None:
-        """The number that some words are: "two hundred", "3 1/2", "minus 3"."""
+        """Number of some words: "two hundred", "3 1/2", "minus 3"."""
         if len(words) > 1 and words[0] in self._minus:
             value = self._value(words[1:])
             return None if value is None else -value
@@ -197,7 +193,7 @@ class Amounts:
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:
-        """The number that words are together: "two hundred and twenty-five", "1.5 million"."""
+        """Number of several words: "two hundred and twenty-five", "1.5 million"."""
         total, room, above = Fraction(0), 0, Fraction(10**_FEW_DIGITS)
         part: Fraction | None = None
         for n, word in enumerate(words):
@@ -221,7 +217,7 @@ class Amounts:
         return total + (part or 0)
 
     def _number(self, word: str) -> Fraction | None:
-        """The number that one word is."""
+        """Number of one word."""
         if word in self._noughts:
             return Fraction(0)
         sign = _SIGNS.get(word[:1], 1)
@@ -243,23 +239,23 @@ class Amounts:
         return sign * (int(mixed[1] or 0) + part)
 
     def number(self, word: str) -> int | None:
-        """The whole number that a word is, not less than zero; None if it is none."""
+        """Non-negative integer of a word; None if it is none."""
         number = self._number(word)
         whole = number is not None and number.denominator == 1 and number >= 0
         return int(number) if number is not None and whole else None
 
     def axis(self, relation: str) -> tuple[str, int] | None:
-        """The only axis on which a direction goes one way, and which; None of others."""
+        """Only axis of a direction, with its sign; None for other directions."""
         signs = [(a, sign) for a, sign in self._component.get(relation, {}).items() if sign]
         return signs[0] if len(signs) == 1 else None
 
     def offset(self, relation: str, amounts: Iterable[Amount]) -> tuple[Offset, str]:
-        """What amounts say of a relation, in the unit of the first; nothing where they do not go
+        """Offset of a relation by amounts, in the unit of the first; empty if they do not fit
         together.
 
         Args:
             relation: A direction.
-            amounts: Amounts, each of it or of a direction that it is made of.
+            amounts: Amounts of the direction or of its components.
         """
         found: list[Shift] = []
         first = ""
@@ -283,6 +279,6 @@ class Amounts:
         return tuple(sorted(found)), first
 
     def factor(self, unit: str, other: str) -> Fraction | None:
-        """How many of another unit one is; None where they do not convert."""
+        """Conversion factor to another unit; None if the units cannot be converted."""
         (kind, parts), (of, others) = (self._units.get(u, (u, 1)) for u in (unit, other))
         return Fraction(parts, others) if kind == of else None

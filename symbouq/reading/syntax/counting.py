@@ -1,4 +1,4 @@
-"""Of how many things something is said: "none of the cups", "nothing in B", "the first of four"."""
+"""Quantifiers: "none of the cups", "nothing in B", "the first of four"."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from symbouq.reading.syntax.things import Things
 from symbouq.reading.text import Count
 
 _MOST_PAIRS = 40
-"""Most pairs of things of which a number is said to be related."""
+"""Maximum number of pairs of things in a counted statement."""
 
 
 class Counting:
-    """Reads of how many things something is said, by `rules/reading/counts.lp`.
+    """Reader of quantifiers, with `rules/reading/counts.lp`.
 
     Args:
         things: The things of the trace.
-        sentences: Gives the words that count.
-        resolve: Resolves noun phrases.
+        sentences: Source of the words that count.
+        resolve: Resolver of noun phrases.
     """
 
     def __init__(self, things: Things, sentences: Sentences, resolve: Resolve) -> None:
@@ -34,12 +34,12 @@ class Counting:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """What a sentence says of a number of things, each by itself, with how many of it holds at
-        least and at most: "exactly two of the cups are in A"; None where it says nothing so.
+        """Statements about a number of things, with bounds on how many are true: "exactly two of
+        the cups are in A"; None without a quantifier.
 
         Args:
             sentence: The sentence.
-            contents: Things to what is known to be in them.
+            contents: Thing to its known contents.
         """
         if len(sentence.says.counts) != 1 or sentence.asked:
             return None
@@ -62,15 +62,15 @@ class Counting:
         (count,) = set(counts)
         assert count is not None
         if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # of several grounds, it need not be the same one
+            return None  # with several grounds, the count may apply to each separately
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
         triplet = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
         return [Resolved(one, relations[0], two, triplet, span) for one, two in pairs], count
 
     def first(self, sentence: Sentence) -> Iterator[Resolved]:
-        """What a sentence says of the first on a scale: "A is the leftmost of the four cups",
-        "A is the leftmost one" of its row.
+        """Statements about the first on a scale: "A is the leftmost of the four cups", "A is the
+        leftmost one" of its row.
         """
         done: set[tuple[int, int]] = set()
         for word, head, group in sentence.says.extremes:
@@ -93,7 +93,7 @@ class Counting:
     def _domain(
         self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
     ) -> tuple[int, ...]:
-        """The things that a word counts among; none where nobody knows them all."""
+        """Domain of a quantifier; empty if it is not fully known."""
         held: dict[int, None] = {}
         for head in sentence.says.held_by.get(word, ()):
             for holder in self._resolve(sentence, head, CONTEXT):
@@ -107,7 +107,7 @@ class Counting:
         return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """The things of which a noun phrase names the kind: "the three cups", "cup"."""
+        """Things of the kind named by a noun phrase: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
         _, noun, _ = sentence.named(head)
         told = (sentence.words[n] for n in phrase.words)
@@ -124,8 +124,8 @@ class Counting:
         return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """How many of some number a word says hold, at least and at most; None where not all that
-        it counts among seem to be known: nobody says "two of the cups" of two.
+        """Minimum and maximum of a quantifier over a number of things. None if the domain seems
+        incomplete: "two of the cups" implies more than two.
         """
         if words[at] in self._none:
             return 0, 0
@@ -137,7 +137,7 @@ class Counting:
         return count if count[0] < total else None
 
     def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
-        """What a number says with the words before it."""
+        """Bounds of a number with the words before it."""
         match self._amounts.sense(words[:at]):
             case ">=":
                 return number, total

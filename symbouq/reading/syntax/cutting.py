@@ -1,4 +1,4 @@
-"""Texts cut into sentences, by their tokens alone."""
+"""Sentence splitting by tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
 _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
-"""Commands of LaTeX and tags, which say nothing of a place."""
+"""LaTeX commands and tags, which say nothing about places."""
 _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
@@ -26,14 +26,14 @@ _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
 
 @cache
 def english_tokenizer() -> Tokenizer:
-    """The tokenizer of English that needs no trained pipeline."""
+    """English tokenizer, without a trained pipeline."""
     from symbouq.reading.without_torch import spacy
 
     return spacy.blank("en").tokenizer
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """The spans of a text's sentences, whatever profile they are read with."""
+    """Spans of a text's sentences, independent of the profile."""
     return [
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
         for tokens in pieces(english_tokenizer(), text, _dotted())
@@ -41,29 +41,29 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def finished(text: str) -> str:
-    """A text that was cut off, without its last sentence where that has no end."""
+    """A truncated text without its last sentence if that has no end."""
     start, end = (spans(text) or [(0, 0)])[-1]
     return text if "\n" in text[end:] or is_ended(text[start:]) else text[:start]
 
 
 @cache
 def _dotted() -> dict[str, str]:
-    """The abbreviations of the ontology that comes with the package."""
+    """Abbreviations of the built-in ontology."""
     return {text: name for name, text in builtin().rows["lexeme", 2] if name in _DOTTED}
 
 
 def dotted_of(ontology: Ontology) -> dict[str, str]:
-    """The abbreviations of a profile, each with its class."""
+    """Abbreviations of a profile, each with its class."""
     return {text: name for name in _DOTTED for text in ontology.words(name)}
 
 
 def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterator[list[Piece]]:
-    """The tokens of each of a text's sentences that has a letter or a digit; a line break ends one.
+    """Tokens of each sentence with a letter or digit; a line break ends a sentence.
 
     Args:
-        tokenizer: What finds the tokens.
+        tokenizer: The tokenizer.
         text: The text.
-        dotted: Abbreviations, with their full stops, to their classes.
+        dotted: Abbreviation, with full stops, to its class.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -101,11 +101,11 @@ def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterat
 
 
 def _goes_on(abbreviated: str, follows: str) -> bool:
-    """Whether a sentence goes on after the full stop of an abbreviation.
+    """Whether a sentence continues after the full stop of an abbreviation.
 
     Args:
-        abbreviated: The class of the abbreviation; empty where it is none.
-        follows: The token after it.
+        abbreviated: The class of the abbreviation; empty for other words.
+        follows: The next token.
     """
     if abbreviated == "clipping":
         return not follows[0].isupper()
@@ -113,6 +113,6 @@ def _goes_on(abbreviated: str, follows: str) -> bool:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Spaces for what is not read, but a sign for the commands that compare."""
+    """Spaces in place of unread markup, or a sign in place of a comparison command."""
     compares = found.group() in ("\\le", "\\leq", "\\ge", "\\geq")
     return ("\u2264" if compares else "").ljust(len(found.group()))

@@ -1,5 +1,5 @@
-"""How a sentence is read: its parse, what may be placed relative to what at which cost, and the
-rules and facts that each step comes from.
+"""Derivation of a reading: the parse, the candidates and their costs, and the rules and facts of
+each step.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ _STEPS = {
     "via": "by its boundary or interior",
     "unsure": "unsure",
 }
-"""Predicates of the reading rules to what they say of a trigger, their first argument."""
+"""Predicate of the reading rules to its meaning for a trigger, its first argument."""
 
 _COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
-"""Those of which the last argument is a cost."""
+"""Predicates whose last argument is a cost."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One conclusion about a trigger.
+    """Conclusion about a trigger.
 
     Attributes:
-        name: What it says: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
-        words: The words, or the force, that it says it of.
-        cost: The cost of a candidate, None where there is none.
-        rules: The names of the rules that it follows by, with their places.
+        name: The conclusion: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
+        words: The words, or the force, it applies to.
+        cost: The cost of a candidate; None if it has none.
+        rules: Names of the rules it follows from, with their positions.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Trigger:
-    """A word, or several taken as one, that expresses relations.
+    """Expression of relations: a word, or several taken as one.
 
     Attributes:
         text: Its text.
-        category: How it expresses them.
+        category: Its category.
         relations: The relations.
-        places: The facts that say so: of each relation the longest expressions whose words it, or
-            with a verb its sentence, has.
-        steps: What the rules make of it.
+        places: Facts of the expressions: for each relation, the longest ones contained in it or,
+            with a verb, in its sentence.
+        steps: Conclusions of the rules.
     """
 
     text: str
@@ -79,13 +79,13 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Derivation:
-    """How a sentence is read.
+    """Derivation of a sentence's reading.
 
     Attributes:
         text: The sentence.
-        parse: Each word as the parser is shown it, with its part of speech, its role and the number
-            of its head, from 0.
-        triggers: What expresses relations in it.
+        parse: Each word as shown to the parser, with part of speech, role and index of its head,
+            from 0.
+        triggers: Expressions of relations in it.
     """
 
     text: str
@@ -96,12 +96,12 @@ class Derivation:
 def derivation(
     sentences: Sentences, sentence: Sentence, facts: Mapping[clingo.Symbol, Place]
 ) -> Derivation:
-    """How a sentence is read.
+    """Derive a sentence's reading.
 
     Args:
-        sentences: What has read it.
+        sentences: The reader of the sentence.
         sentence: The sentence.
-        facts: The ontology's facts, with their places.
+        facts: The ontology's facts, with their positions.
     """
     if not sentence.words:
         return Derivation(sentence.text, (), ())
@@ -138,7 +138,7 @@ def _parse(doc: Doc) -> Iterator[str]:
 
 @cache
 def _sources() -> str:
-    """Rules that say which rules the steps follow by: `_by(Step, File, Line)`."""
+    """Rules for the rules behind each step: `_by(Step, File, Line)`."""
     lines = []
     for statement in rule_statements("reading"):
         if not makes_a_step(statement):
@@ -150,7 +150,7 @@ def _sources() -> str:
 
 
 def makes_a_step(statement: ast.AST) -> bool:
-    """Whether a statement is a rule that draws a conclusion about a trigger."""
+    """Whether a statement is a rule with a conclusion about a trigger."""
     if statement.ast_type is not ast.ASTType.Rule:
         return False
     head = statement.head
@@ -182,9 +182,7 @@ def _steps(control: clingo.Control, sentence: Sentence) -> dict[int, list[Step]]
 
 
 def rule_name(place: Place) -> str:
-    """The name of a reading rule: the comment that it stands under, an example of what it reads;
-    empty where it stands under none.
-    """
+    """Name of a reading rule: the comment above it, an example; empty without a comment."""
     names = _names(place.file)
     above = bisect_right(names, place.line, key=lambda row: row[0])
     return names[above - 1][1] if above else ""
@@ -192,7 +190,7 @@ def rule_name(place: Place) -> str:
 
 @cache
 def _names(file: str) -> list[tuple[int, str]]:
-    """The comments of a file by the line at which each begins; a blank line is an empty one."""
+    """Comments of a file by their first line; a blank line is an empty comment."""
     found: list[tuple[int, str]] = []
     inside = False
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
@@ -219,8 +217,8 @@ def _expressing(
     sentence: Sentence,
     doc: Doc,
 ) -> Iterator[Place]:
-    """Where the longest expressions of a trigger's relations stand that its words, or with a verb
-    those of the sentence, have.
+    """Positions of the longest expressions of a trigger's relations contained in its words or, with
+    a verb, in those of the sentence.
     """
     texts = {word.text.lower() for word in sentence.words} | {token.lemma_.lower() for token in doc}
     own = {*sentence.words[t].text.lower().split(), doc[t].lemma_.lower()}

@@ -1,4 +1,4 @@
-"""A text sentence by sentence: which things its noun phrases and pronouns mean."""
+"""Discourse of a text, sentence by sentence: resolution of noun phrases and pronouns."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from symbouq.reading.syntax.wholes import Whole
 from symbouq.reading.text import Count
 
 _KEPT_APART = 20
-"""Most things of a kind that are said to be apart, pair by pair."""
+"""Maximum number of things of a kind that are stated to be apart, pair by pair."""
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
-"""Kinds of steps that tell where something faces."""
+"""Kinds of steps that state a heading."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
-"""Classes of nouns of what others are in."""
+"""Classes of nouns for containers and supports."""
 _REMEMBERED = 8
-"""Groups of things that "both" may mean."""
+"""Maximum number of groups that "both" may refer to."""
 
 
 class Discourse:
-    """What a text has spoken of so far.
+    """Things that a text has mentioned so far, and their state.
 
     Args:
-        things: The things of the trace, to which those of the text are added.
-        sentences: Knows which relations are said together as one, and which exclude each other.
-        arrangement: Takes the places that the text gives to things; without one, they say nothing.
-        motion: Takes where things are turned to; without one, nothing turns.
-        judging: The places of the scene's things, where claims about it are taken.
-        turned: Knows how the scene's things are turned, where claims about it are taken.
+        things: Things of the trace; those of the text are added.
+        sentences: Source of joins of relations and of relations that exclude each other.
+        arrangement: Places of things in the text; without it, places are ignored.
+        motion: Headings of things; without it, turns are ignored.
+        judging: For claims, the places of the scene's things.
+        turned: For claims, the headings of the scene's things.
 
     Attributes:
         topic: The thing that the last sentence was about.
-        question: What the last sentence asked to be confirmed, if it did.
+        question: Statements that the last sentence asked to confirm, if any.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Discourse:
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
-        self._left: dict[int, int] = {}  # what a sentence moves, to where it was
+        self._left: dict[int, int] = {}  # moved things, to their former places
         self.things = things
         self._amounts = sentences.preparation.amounts
         self._motion = motion
@@ -77,7 +77,7 @@ class Discourse:
         self._fixed = sentences.fixed
         self.topic: int | None = None
         self.ground: int | None = None
-        self._place: int | None = None  # what something was said to be in last: "THERE"
+        self._place: int | None = None  # container mentioned last: "THERE"
         self.question: tuple[Resolved, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
@@ -87,10 +87,10 @@ class Discourse:
         self._graded = ""
         self._heard = 0  # sentences
         self._wanted: list[tuple[Triplet, int]] = []
-        self._asking: set[int] = set()  # noun phrases whose things are being looked for
+        self._asking: set[int] = set()  # noun phrases being resolved
 
     def take(self, sentence: Sentence) -> tuple[Resolved, ...]:
-        """What a sentence says of things; what it speaks of may be meant by pronouns later."""
+        """Statements of a sentence. Its things may become antecedents of later pronouns."""
         for called, head in sentence.says.aliases:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         for head, members in sentence.says.members.items():
@@ -121,11 +121,11 @@ class Discourse:
         return said
 
     def _before_move(self, said: Resolved) -> Resolved:
-        """What was so before a thing of the sentence moved, said of where that was."""
+        """Statements from before a thing of the sentence moved, about its former place."""
         return said.displaced(self._left, self._ontology) if said.triplet.until else said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Resolved]) -> None:
-        """Takes what a scene tells in an order, "from left to right: A, B, C", for a row."""
+        """Add a list of things in order, "from left to right: A, B, C", as a row."""
         if self._arrangement is None:
             return
         rows: dict[int, list[Resolved]] = {}
@@ -137,16 +137,14 @@ class Discourse:
                 self.things.line_up(thing for s in row for thing in (s.figure, s.ground))
 
     def moved(self, sentence: Sentence) -> set[int]:
-        """The things of which a sentence says that they move or are moved, or change places with
-        nobody knows what.
-        """
+        """Things that move or are moved in a sentence, or change places with an unknown thing."""
         moved = [self._resolve(sentence, head, CONTEXT) for head in sentence.says.moves]
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return {thing for things in (*moved, *unclear) for thing in things}
 
     def left_behind(self, thing: int) -> int:
-        """A thing of its own for where a thing was before it moved, of which all holds from now on
-        that was said of it there; the places that it had are those of the new one.
+        """Thing for a moved thing's former place. It takes over all earlier statements about the
+        moved thing; the places move on with the thing itself.
         """
         place = self.things.before(thing)
         self._left[thing] = place
@@ -157,7 +155,7 @@ class Discourse:
         return place
 
     def turn(self, sentence: Sentence) -> None:
-        """Turns the things that a sentence of a scene says to turn, or to face somewhere."""
+        """Turn the things that turn or face somewhere in a sentence of a scene."""
         if self._motion is None:
             return
         for step in sentence.says.steps:
@@ -169,33 +167,39 @@ class Discourse:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """What a sentence says of a number of things (`Counting.counted`)."""
+        """Statements about a number of things (`Counting.counted`)."""
         return self._counting.counted(sentence, contents)
 
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Pairs of things of one kind that others are in, and of which neither is in the other: two
-        rooms, two boxes.
+        """Pairs of containers of one kind, as two rooms or two boxes, that hold something, that no
+        statement relates and neither of which is in or on the other.
 
         Args:
-            spoken: All that the text says.
+            spoken: Statements of the text.
             kinds: The nouns of such things.
         """
-        inside: dict[int, set[int]] = {}
+        around = self._containing | self._wording.carried | self._wording.inner_sides
+        held: dict[int, set[int]] = {}
+        containers = set()
         for said in spoken:
-            if said.relation in self._containing and not said.triplet.negative:
-                inside.setdefault(said.figure, set()).add(said.ground)
-        containers = {ground for grounds in inside.values() for ground in grounds}
+            inverse = (self._converse.get(said.relation), said.ground, said.figure)
+            for relation, part, whole in ((said.relation, said.figure, said.ground), inverse):
+                if relation in around and not said.triplet.negative:
+                    held.setdefault(part, set()).add(whole)
+                    containers |= {whole} if relation in self._containing else set()
+        related = {frozenset((said.figure, said.ground)) for said in spoken}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:
                 continue
             for one, other in combinations(things, 2):
-                if other not in reached(inside, one) and one not in reached(inside, other):
+                nested = other in reached(held, one) or one in reached(held, other)
+                if not nested and frozenset((one, other)) not in related:
                     yield one, other
 
     def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
-        """The things of which a sentence says that they change places with each other."""
+        """Things that change places with each other in a sentence."""
         exchanged = self._exchanged(sentence)
         pairs = [(one[0], two[0]) for one, two in exchanged if _are_two(one, two)]
         for one, two in pairs:
@@ -207,7 +211,7 @@ class Discourse:
         return pairs
 
     def _exchanged(self, sentence: Sentence) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """The things that the noun phrases of what changes places mean."""
+        """Things of the noun phrases that change places."""
         for head, others in sentence.says.swaps.items():
             for other in others:
                 one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
@@ -215,7 +219,9 @@ class Discourse:
                 yield (one[:1], one[1:]) if together else (one, two)
 
     def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:
-        """What a sentence says, with directions of one pair as one: "above B and left of it"."""
+        """Statements of a sentence, with directions of the same pair joined: "above B and left of
+        it".
+        """
         found: list[Resolved] = []
         for each in said:
             for n, other in enumerate(found):
@@ -239,7 +245,7 @@ class Discourse:
         return found
 
     def _amounts_of_both(self, one: Resolved, other: Resolved) -> Resolved:
-        """The first of two directions of a pair that are said as one, with the amounts of both."""
+        """First of two joined directions of a pair, with the amounts of both."""
         factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
         if factor is None or {s.axis for s in one.offset} & {s.axis for s in other.offset}:
             return replace(one, offset=(), unit="")
@@ -270,12 +276,12 @@ class Discourse:
             grounds = self._resolve(sentence, triplet.ground, triplet.figure)
             phrase = sentence.says.phrases.get(triplet.ground)
             if phrase is not None and phrase.kind == "pronoun" and not phrase.plural:
-                # "A is at its north end, B at its south end": it is the same
+                # "A is at its north end, B at its south end": "its" has one antecedent
                 grounds = _only(self._whole.opposed(triplet.relations)) or grounds
             for ground in grounds[:1]:
                 self._whole.hear(triplet.relations, ground)
             meant += [(triplet, one, other) for one in several for other in grounds]
-        # "B is in A and B and C touch": what is related to itself is no part of the list.
+        # "B is in A and B and C touch": a thing related to itself is not part of the list.
         misread = {
             triplet.trigger
             for triplet, figure, ground in meant
@@ -299,7 +305,7 @@ class Discourse:
                 seen = self._seen(triplet, told, ground)
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
-                # Of a direction that is denied by an amount, nothing is said.
+                # A direction denied with an amount states nothing.
                 measured = bool(amounts) or word.vague
                 counts = sure and not (triplet.negative and measured) and seen is not None
                 yield Resolved(figure, relation, ground, triplet, span, counts, offset, unit)
@@ -308,19 +314,19 @@ class Discourse:
                     yield Resolved(figure, lies, ground, triplet, span)
 
     def _viewer_of(self, triplet: Triplet) -> int | None:
-        """To whom something is "on the left", if the text is under way with somebody."""
+        """Viewer of "on the left" if the text follows somebody on the way."""
         alone = triplet.frame in ("seen", "hour") and triplet.ground == CONTEXT != triplet.figure
         alone = alone and not self._wording.inner_sides.issuperset(triplet.relations)
         return self._turned.viewer if alone and self._turned is not None else None
 
     def _is_askew(self, triplet: Triplet) -> bool:
-        """Whether "on the left" may be of what the text is about, which faces elsewhere."""
+        """Whether "on the left" may refer to the topic of the text, which faces elsewhere."""
         if triplet.frame != "seen" or self._turned is None or self.topic is None:
             return False
         return any(self._turned.seen(self.topic, r) != r for r in triplet.relations)
 
     def _seen(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """What a side of a thing is among the sides of the text; None where that is not known."""
+        """Side of a thing as a side of the text; None if unknown."""
         if not triplet.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
         if triplet.frame == "aboard":
@@ -341,7 +347,7 @@ class Discourse:
         return seen
 
     def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Where in a scene is what is in front of or behind a thing that faces somewhere."""
+        """Directions in a scene for "in front of" or "behind" a thing with a heading."""
         if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
         thing = self._aboard(ground) if triplet.frame == "aboard" else ground
@@ -349,8 +355,8 @@ class Discourse:
         return None if seen == relation else seen
 
     def _aboard(self, ground: int) -> int:
-        """The vessel whose sides those of a ground are: itself, if it faces somewhere, else the
-        one that is under way, else the whole.
+        """Vessel of a ground's sides: itself, if it has a heading, otherwise the moving one,
+        otherwise the whole.
         """
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
@@ -360,13 +366,13 @@ class Discourse:
         return self.things.spellings[thing] in self.things.persons.values()
 
     def headings(self) -> Iterator[Resolved]:
-        """Where the things of a text face in the end: what is ahead of them lies so."""
+        """Final headings of things, as relations to what is ahead of them."""
         for thing, way in self._motion.headings() if self._motion is not None else ():
             triplet = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
             yield Resolved(self.things.ahead(thing), way, thing, triplet, (0, 0))
 
     def _faced(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Where a claim says that things face; unsure where they did so before they turned."""
+        """Headings that a claim states; uncertain for things that turned later."""
         for step in sentence.says.steps:
             word = sentence.words[step.told]
             side = word.relations[0] if len(word.relations) == 1 else ""
@@ -383,12 +389,7 @@ class Discourse:
                 yield Resolved(self.things.ahead(thing), way, thing, triplet, span)
 
     def _arranged(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """What the places of things in a sentence say of them and the things placed before.
-
-        Args:
-            sentence: The sentence.
-            said: What it says of things.
-        """
+        """Relations between things with places in a sentence and things placed earlier."""
         if self._arrangement is None:
             return
         self._arrangement.hear(sentence.text)
@@ -412,8 +413,8 @@ class Discourse:
                 yield self._by_place(sentence, place, thing, other, compared)
 
     def _sequences(self, sentence: Sentence) -> Iterator[tuple[str, str, int, bool]]:
-        """Which way numbered things go by what a sentence says of their ends: their scale, what is
-        further on to what comes before (empty where the sentence is at odds with itself), the last
+        """Direction of numbered things, from a sentence about their ends: the scale, the relation
+        of a later thing to an earlier one (empty if the sentence contradicts itself), the last
         number, and whether they may go up.
         """
         ways: dict[str, set[str]] = {}
@@ -450,7 +451,7 @@ class Discourse:
     def _numbered(
         self, sentence: Sentence, said: Iterable[Resolved], arrangement: Arrangement
     ) -> Iterator[tuple[int, Place]]:
-        """The places of things that a text has numbered, and of what it says is in or on them."""
+        """Places of things that a text has numbered, and of their contents in the sentence."""
         places: dict[int, set[Place]] = {}
         given: dict[int, tuple[str, int]] = {}
         for head, phrase in sentence.says.phrases.items():
@@ -479,7 +480,7 @@ class Discourse:
                 yield from ((thing, place) for place in of)
 
     def tabled(self, sentence: Sentence, tables: Tables) -> list[Resolved] | None:
-        """What a row of a table says; None of a sentence that is none."""
+        """Statements of a row of a table; None for other sentences."""
         cells = tables.cells(sentence.text)
         if cells is None or self._arrangement is None:
             tables.end()
@@ -497,7 +498,7 @@ class Discourse:
         return found
 
     def _compared(self, arrangement: Arrangement, thing: int) -> Iterator[tuple[int, Compared]]:
-        """What a thing is to others by their places, of which nothing is said otherwise."""
+        """Relations of a thing to others by their places, unless the text states them otherwise."""
         for other in arrangement.others(thing):
             pair = frozenset((thing, other))
             compared = arrangement.relation(thing, other)
@@ -508,8 +509,8 @@ class Discourse:
     def _located(
         self, sentence: Sentence, said: Sequence[Resolved], arrangement: Arrangement
     ) -> tuple[Resolved, ...]:
-        """What a claim says, with the places that it gives to things: in relation to something that
-        has a place. Where there is none, more is meant than can be judged.
+        """Statements of a claim, with its places as relations to a thing with a place. Without one,
+        the claim cannot be judged.
         """
         located: list[Resolved] = []
         told = self._told(sentence)
@@ -520,7 +521,7 @@ class Discourse:
                 located.append(self._by_place(sentence, places[0], thing, *judged))
         positions = any(word.category == "position" for word in sentence.words)
         partly = positions and (not told or len(located) < len(told))
-        # "on the third floor", of which the scene does not speak: its number says where that is.
+        # "on the third floor", which the scene does not mention: its number determines the place.
         by_place = {each.figure for each in located}
         numbered = {
             s.ground
@@ -534,14 +535,14 @@ class Discourse:
         found = (*said, *([] if partly else located))
         steps = any(step.kind not in _FACING for step in sentence.says.steps)
         if partly or sentence.says.moves or steps:
-            # Where something gets to, it need not stay.
+            # A thing need not stay where it arrives.
             return tuple(replace(s, triplet=replace(s.triplet, unsure=True)) for s in found)
         return found
 
     def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
-        """What a sentence says; nothing is based on left and right as somebody else sees them than
-        the text does. Who is not named sees them as the text does. Between left and right from a
-        viewpoint and the compass nothing follows: nobody knows which of them is west.
+        """Statements of a sentence, without left and right from another viewpoint than the text's.
+        A sentence without a viewpoint has the text's. Left and right from a viewpoint imply nothing
+        about the compass.
         """
         view, frames, told = self._view(sentence), self.things.frames, self._arrangement is not None
         for each in said:
@@ -567,7 +568,7 @@ class Discourse:
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
-        """Who a sentence names for who sees things so: a thing, or the word for what is none."""
+        """Viewpoint named by a sentence: a thing, or the word for one that is not a thing."""
         for head, surely in sentence.says.seen_by:
             word = sentence.words[head].text.lower()
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
@@ -579,8 +580,8 @@ class Discourse:
         return None
 
     def _timed(self, said: Resolved, time: str) -> Resolved:
-        """What a claim says of how things were: where some of them have moved since, nobody knows
-        when; in the past may be the end.
+        """Statements of a claim about an earlier time, without those about things that have moved
+        since. The past tense may mean the final state.
         """
         moved = self.things.has_moved(said.figure) or self.things.has_moved(said.ground)
         if time == "then" and moved:
@@ -590,13 +591,13 @@ class Discourse:
         return said
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
-        """A place that a sentence gives, with what it belongs to."""
+        """Place that a sentence gives, with the thing it belongs to."""
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
         if of in self._wording.lexeme.get("ellipsis", ()):
             of = self._noun_before(sentence, place.told).lower()
-        # "A is on the left and B on the right" says nothing of what else is on the right.
+        # "A is on the left and B on the right" does not place other things on the right.
         row = self._heard if frame.category == "side" else 0
         return Placed(place.scale, place.number, of, place.figure == place.told, row)
 
@@ -604,7 +605,7 @@ class Discourse:
     def _by_place(
         sentence: Sentence, place: Place, thing: int, other: int, compared: Compared
     ) -> Resolved:
-        """What a thing is to another by the place that a sentence gives it."""
+        """Relation of a thing to another by the place that a sentence gives."""
         relation, offset, unit = compared
         words = sentence.words[place.figure], sentence.words[place.told]
         start, end = min(w.start for w in words), max(w.end for w in words)
@@ -613,7 +614,7 @@ class Discourse:
         return Resolved(thing, relation, other, triplet, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Resolved]:
-        """What a sentence says of parts by naming them: they are in what they belong to."""
+        """Containment implied by naming parts: they are in their whole."""
         if self._arrangement is None:
             return
         for part, wholes in sentence.says.parts.items():
@@ -630,8 +631,8 @@ class Discourse:
                         yield Resolved(one, self._wording.part_as, other, triplet, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
-        """The places that a sentence gives to things, one on a scale; none of things of which it
-        seems to tell two.
+        """Places that a sentence gives to things, one per scale; none for things that seem to have
+        two.
         """
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
@@ -643,7 +644,7 @@ class Discourse:
         for place in sentence.says.places:
             if place.told in viewed:
                 continue
-            # "It stood in row 2, but was moved": where it was.
+            # "It stood in row 2, but was moved": its former place.
             past = self._left if place.figure in until else {}
             things = self._resolve(sentence, place.figure, CONTEXT)
             if len(things) != 1 or sentence.says.phrases[place.figure].kind == "plural":
@@ -654,11 +655,11 @@ class Discourse:
             if other is not None and other.number != place.number:
                 misread.add(thing)
             if other is None or other.figure == other.told:
-                here[place.scale] = place  # "the top book is the atlas": what the noun says, too
+                here[place.scale] = place  # "the top book is the atlas": applies to the noun, too
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
-        """The pairs of which a sentence says relations that exclude each other: one is misread."""
+        """Pairs with mutually exclusive relations in a sentence: one of them was misread."""
         said: dict[tuple[int, int], set[str]] = {}
         for triplet, figure, ground in meant:
             if triplet.force == "asserted" and not triplet.negative:
@@ -672,8 +673,8 @@ class Discourse:
     def _supplied(
         self, sentence: Sentence, wanted: Iterable[tuple[Triplet, int]]
     ) -> Iterator[Resolved]:
-        """What a sentence that names one thing says where the one before asked for a thing: "What
-        is above B? A is."
+        """Statements of a sentence with one thing that answers the previous question: "What is
+        above B? A is."
         """
         named = [p for p in sentence.says.phrases.values() if p.names]
         if len(named) != 1 or sentence.asked or any(word.relations for word in sentence.words):
@@ -687,13 +688,7 @@ class Discourse:
                     yield Resolved(thing, relation, ground, given, span)
 
     def _resolve(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
-        """The things that a noun phrase of a sentence means; none where nothing tells.
-
-        Args:
-            sentence: The sentence.
-            head: The head of the noun phrase.
-            other: The head of what it is related to, and does not mean.
-        """
+        """Things that a noun phrase refers to; empty if unknown."""
         if head == CONTEXT:
             return _only(self._context(sentence, other))
         if head in self._asking:
@@ -705,7 +700,7 @@ class Discourse:
             self._asking.remove(head)
 
     def _means(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
-        """The same of a noun phrase that is not being looked at already."""
+        """The same for a noun phrase that is not already being resolved."""
         phrase = sentence.says.phrases[head]
         if phrase.kind in ("wanted", "shared"):
             return ()
@@ -755,8 +750,8 @@ class Discourse:
         return (thing,)
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
-        """The place that is some steps further than that of a thing, "the hole just left of the
-        cup": its label, its scale and its number; None where nobody knows it.
+        """Place some steps from that of a thing, "the hole just left of the cup": its label, scale
+        and number; None if unknown.
         """
         arrangement = self._arrangement or self._judging
         phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
@@ -785,8 +780,8 @@ class Discourse:
         return found.pop() if len(found) == 1 else None
 
     def _stepped(self, sentence: Sentence) -> Iterator[Resolved]:
-        """What is in or on the places that a sentence tells by those of other things, where it is
-        said to be that much further itself: "on the DECK just below the bridge".
+        """Things at places given relative to others, if they are themselves that much further: "on
+        the DECK just below the bridge".
         """
         lexeme, part_as = self._wording.lexeme, self._wording.part_as
         entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
@@ -809,7 +804,7 @@ class Discourse:
                         yield Resolved(thing, part_as, holder, inside, span, sentence.sure(s))
 
     def _is_any_place(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase is of one of the numbered places, nobody knows which."""
+        """Whether a noun phrase refers to an unspecified numbered place."""
         arrangement = self._arrangement or self._judging
         noun = sentence.words[phrase.head].text
         plain = phrase.kind == "definite" and phrase.words == (phrase.head,)
@@ -817,9 +812,7 @@ class Discourse:
         return bool(numbered_so) and self.things.find(*sentence.named(phrase.head)) is None
 
     def _is_one_with(self, sentence: Sentence, head: int) -> bool:
-        """Whether what is in or on it tells which of several a thing is: "the coach with the
-        buffet".
-        """
+        """Whether a thing is identified by its contents: "the coach with the buffet"."""
         words, noun, _ = sentence.named(head)
         told = sentence.words[head + 1 : head + 2]
         brought = any(word.text.lower() in self._wording.lexeme.get("with", ()) for word in told)
@@ -829,7 +822,7 @@ class Discourse:
         return brought and len(words) == 1 and new and any(known)
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
-        """The thing that a noun phrase names, which may be new."""
+        """Thing named by a noun phrase, possibly a new one."""
         named = sentence.named(head)
         lexeme = self._wording.lexeme
         classifying = lexeme.get("classifying", frozenset())
@@ -842,16 +835,16 @@ class Discourse:
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
-        """What a sentence leaves out, said of the head of another noun phrase."""
+        """Words that a sentence omits, as context for another noun phrase's head."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
             return self.topic
-        # "It is on the left", said of the topic: of what that was placed by.
+        # "It is on the left", of the topic: relative to the topic's ground.
         partner = self._referent(sentence, other, CONTEXT)
         return self.ground if partner == self.topic else self.topic
 
     def _noun_before(self, sentence: Sentence, head: int) -> str:
-        """The noun that "one" stands for: that of several things before it, else of the last."""
+        """Noun that "one" stands for: the last plural one, otherwise the last one."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
         elliptic = sentence.says.phrases.get(head)
         if elliptic is not None and _graded(sentence, elliptic):
@@ -870,8 +863,8 @@ class Discourse:
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
-        """What "both", "the other two" or "them" means: what was coordinated last, in its sentence
-        or before, else the things that were named last.
+        """Antecedent of "both", "the other two" or "them": the last coordinated things, otherwise
+        the last named ones.
         """
         here = [g for g in self._coordinated(sentence) if g[-1] < phrase.head]
         if phrase.kind == "pronoun":  # "the cups ... they"
@@ -905,22 +898,22 @@ class Discourse:
 
     @staticmethod
     def _pairs(sentence: Sentence, head: int) -> list[tuple[int, ...]]:
-        """The two noun phrases that a sentence relates last before another: "A is left of B, with a
-        gap between THEM"; none where it has spoken of more.
+        """The two related noun phrases before another one: "A is left of B, with a gap between
+        THEM"; empty if there are more.
         """
         named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
         related = ((s.figure, s.ground) for s in sentence.says.triplets)
         return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
-        """The things that were named last before a noun phrase, as many as it is of; the one that
-        it picks of them.
+        """Things named last before a noun phrase, as many as it has, or the one of them that it
+        picks.
 
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            other: The head of what it is related to, and does not mean.
-            count: How many there are.
+            other: Head of the related noun phrase, which has a different referent.
+            count: Number of things.
         """
         excluded = self._spoken(sentence, other) if phrase.pick is None else set()
         before = [
@@ -943,7 +936,7 @@ class Discourse:
         return tuple(thing for thing in group if thing not in excluded)
 
     def _spoken(self, sentence: Sentence, head: int) -> set[int]:
-        """The things that a noun phrase means which is no group itself."""
+        """Things of a noun phrase that is not a group itself."""
         phrases = sentence.says.phrases
         if head == CONTEXT or phrases[head].kind == "group" or phrases[head].plural:
             return set()
@@ -953,22 +946,22 @@ class Discourse:
 
     @staticmethod
     def _coordinated(sentence: Sentence) -> list[tuple[int, ...]]:
-        """The coordinated noun phrases of a sentence that are named."""
+        """Named noun phrases of a sentence that are coordinated."""
         phrases = sentence.says.phrases
         named = (g for g in sentence.says.groups if all(phrases[n].names for n in g))
         return sorted(named, key=lambda group: group[-1])
 
     @staticmethod
     def _several(sentence: Sentence, triplet: Triplet) -> bool:
-        """Whether a triplet is of several things by one noun phrase."""
+        """Whether a triplet has several things for one noun phrase."""
         phrases = sentence.says.phrases
         heads = (n for n in (triplet.figure, triplet.ground) if n != CONTEXT)
         return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
-        """What a pronoun means: in its sentence a subject before it, if it is one itself or owns
-        something, else the nearest other thing before; an object before that, if it is one itself;
-        else what the text is about; else a subject after it.
+        """Antecedent of a pronoun. In its sentence, a subject pronoun or possessive takes an
+        earlier subject, otherwise the nearest earlier other thing; an object pronoun takes an
+        earlier object first. Then the topic of the text, then a later subject.
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
@@ -997,12 +990,12 @@ class Discourse:
             introduced = [p for p in before if p.role == "introduced"]
             found = introduced or others or subjects
         elif role == "object":
-            # "Mia puts it there": not Mia, who puts it.
+            # "Mia puts it there": "it" is not Mia.
             found = (
                 objects or subjects[:-1] or ([] if subjects and self.topic is not None else others)
             )
         else:
-            # "On the shelf it is next to ...": not the shelf, where something was spoken of before.
+            # "On the shelf it is next to ...": not the shelf, if there is an earlier topic.
             found = (
                 subjects or objects or (others if role != "subject" or self.topic is None else [])
             )
@@ -1024,17 +1017,17 @@ class Discourse:
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
-        """Whether a sentence says of something that it is in what a noun phrase means."""
+        """Whether a sentence states that something is in the referent of a noun phrase."""
         relations = (s.relations for s in sentence.says.triplets if s.ground == head)
         return any(not self._containing.isdisjoint(said) for said in relations)
 
     def _holds(self, thing: int) -> bool:
-        """Whether a thing is one of those that others are in."""
+        """Whether a thing is a container or support."""
         noun = self.things.spellings[thing].lower().split()[-1]
         return any(noun in self._wording.lexeme.get(name, ()) for name in _HOLDERS)
 
     def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase is of a wall or a corner, that other things are on or in."""
+        """Whether a noun phrase is a wall or corner, as a place of other things."""
         noun = sentence.words[phrase.head].text.lower()
         return any(noun in self._wording.lexeme.get(name, ()) for name in ("backdrop", "area"))
 
@@ -1073,7 +1066,7 @@ class Discourse:
         self._siblings.remember(sentence, singular)
         subject = self._topic(phrases, sentence)
         if subject is not None and subject.role not in ("subject", "introduced"):
-            # "It stops at the dock" is about what it is.
+            # "It stops at the dock" is about the thing, not the dock.
             subject = self._spoken_of(sentence) or subject
         if subject is not None:
             topic = next(iter(self._resolve(sentence, subject.head, CONTEXT)), None)
@@ -1086,14 +1079,14 @@ class Discourse:
 
     @staticmethod
     def _spoken_of(sentence: Sentence) -> Phrase | None:
-        """The pronoun that is the subject of a sentence, if one is."""
+        """Pronoun subject of a sentence, if any."""
         phrases = sentence.says.phrases.values()
         pronouns = (p for p in phrases if p.kind == "pronoun" and not p.plural)
         return next((p for p in pronouns if p.role == "subject"), None)
 
     @staticmethod
     def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
-        """What a sentence is about: what it introduces, its subject, else the last thing."""
+        """Topic of a sentence: a new thing, its subject, otherwise the last thing."""
         for role in ("introduced", "subject", "object"):
             of_role = [p for p in phrases if p.role == role]
             if of_role and not sentence.asked:
@@ -1102,17 +1095,17 @@ class Discourse:
 
 
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:
-    """Whether a noun phrase tells its thing by its place among others: "the LEFT compartment"."""
+    """Whether a noun phrase identifies its thing by its place: "the LEFT compartment"."""
     return any(sentence.words[n].places for n in phrase.words if n != phrase.head)
 
 
 def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
-    """Whether two noun phrases mean a thing each, and not the same one."""
+    """Whether two noun phrases refer to one thing each, and to different ones."""
     return len(one) == len(two) == 1 and one != two
 
 
 def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:
-    """What goes with a thing, directly or by way of others: what is in it, or what it is in."""
+    """Things connected to a thing, directly or indirectly: its contents or its containers."""
     found: set[int] = set()
     pending = [thing]
     while pending:

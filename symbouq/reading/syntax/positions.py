@@ -1,4 +1,4 @@
-"""Places that are told by a number: "row 3", "second from the left", "(2, 5)"."""
+"""Numbered places: "row 3", "second from the left", "(2, 5)"."""
 
 from __future__ import annotations
 
@@ -14,33 +14,32 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amounts
 
 Places = tuple[tuple[str, int], ...]
-"""Scales and the numbers of a place on them."""
+"""Scales, with the numbers of a place on them."""
 
 _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
-"""How many things a thing is compared with, so that long lists do not grow with their square."""
+"""Maximum number of things to compare a thing with, so that long lists stay linear."""
 _EXTREME = 999
-"""The number of a place at the far end of a scale, "the last one"."""
+"""Number of the place at the far end of a scale, "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
 _SQUARED = ("a#", "#a")
-"""How an ontology writes the words for squares of a board: the first counts the letter, the second
-the number."""
+"""Ontology words for squares of a board: the first counts the letter, the second the number."""
 
 
 class Positions:
-    """The words that give places on the scales of an ontology.
+    """Words for places on the scales of an ontology.
 
     Args:
         ontology: The tables of the profile.
-        tokenized: The words of a text, as the parser's tokenizer has them.
+        tokenized: Function that splits a text like the parser's tokenizer.
 
     Attributes:
-        numerals: Words to the numbers that they are.
-        single: Words that give a place by themselves, "leftmost", to the places.
+        numerals: Word to number.
+        single: Word for a place, "leftmost", to the places.
     """
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
@@ -67,7 +66,7 @@ class Positions:
                 self._patterns.setdefault(words[0], []).append((words, of))
 
     def square(self, text: str) -> Places:
-        """The place of a square by its file, a letter, and its rank: "e4"; none of other words."""
+        """Place of a square by file, a letter, and rank: "e4"; empty for other words."""
         square = _SQUARE.fullmatch(text)
         if square is None or len(self._squares) < len(_SQUARED):
             return ()
@@ -75,8 +74,8 @@ class Positions:
         return (self._squares[_SQUARED[0]], file), (self._squares[_SQUARED[1]], rank)
 
     def found(self, words: Sequence[str], at: int) -> tuple[int, Places]:
-        """Where the longest words end that give a place from a position on, and the place; where
-        there are none, the position and no place.
+        """End and place of the longest words for a place from a position; without any, the position
+        and no place.
         """
         counted = _NUMBER if self._ordinal(words[at]) is not None else ""
         end = at
@@ -92,8 +91,8 @@ class Positions:
         return end, tuple(best.items())
 
     def _matched(self, pattern: Sequence[str], words: Sequence[str]) -> int | None:
-        """The number that some words have where a pattern counts, 0 where it does not; None where
-        they do not fit.
+        """Number in some words that fit a pattern, 0 if the pattern has none; None if they do not
+        fit.
         """
         if len(words) < len(pattern):
             return None
@@ -119,7 +118,7 @@ class Positions:
 
 
 def numbered(text: str) -> tuple[str, int] | None:
-    """The noun and the number of "bay 3" or "coach C"; that of a number alone is empty."""
+    """Noun and number of "bay 3" or "coach C"; the noun is empty for a number only."""
     noun, _, code = text.lower().rpartition(" ")
     if _LETTER.fullmatch(code):
         return noun, ord(code) - ord("a") + 1
@@ -127,11 +126,11 @@ def numbered(text: str) -> tuple[str, int] | None:
 
 
 class Compared(NamedTuple):
-    """What a thing is to another by their places.
+    """Relation of a thing to another by their places.
 
     Attributes:
         relation: The relation.
-        offset: Axis to how much further it is, where places are at even distances.
+        offset: Offset by axis, if places are equidistant.
         unit: The unit of the offset.
     """
 
@@ -141,13 +140,13 @@ class Compared(NamedTuple):
 
 
 class Turning(NamedTuple):
-    """Words that say which way a scale goes in their text.
+    """Words that state the direction of a scale.
 
     Attributes:
-        start: The position of the first.
-        end: The position after the last.
+        start: Position of the first word.
+        end: Position after the last word.
         scale: The scale.
-        relation: What has the greater number on it is to what has the smaller.
+        relation: Relation of a greater position to a smaller one.
     """
 
     start: int
@@ -157,15 +156,15 @@ class Turning(NamedTuple):
 
 
 class Axes:
-    """The ways that scales go by what a text says of their axes: "x to the right", "rows are
-    counted from the bottom", "y grows from top to bottom".
+    """Directions of scales from a text's statements about axes: "x to the right", "rows are counted
+    from the bottom", "y grows from top to bottom".
 
     Args:
         ontology: The tables of the profile.
-        sides: Single words for directions, to these.
+        sides: Single word for a direction to the direction.
 
     Attributes:
-        amounts: What amounts say in the profile.
+        amounts: Parser of amounts in the profile.
     """
 
     def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
@@ -178,8 +177,8 @@ class Axes:
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
-        """What some words say of axes; "X is to the right" and "A is below X to the left" place
-        what is called X, "X to the right, Y up" does not.
+        """Statements about axes in some words. "X is to the right" and "A is below X to the left"
+        place a thing called X; "X to the right, Y up" does not.
         """
         lower = [word.lower() for word in words]
         found: list[Turning] = []
@@ -221,10 +220,10 @@ class Axes:
         said = f" {' '.join(words[at:end])} "
         from_there = before == "from" or any(f" {text} the " in said for text in self._origin)
         if before == "at" and not (first or from_there):
-            return None  # "Y is at the bottom" places what is called Y
+            return None  # "Y is at the bottom" places a thing called Y
         if first or (from_there and len(told) == 1):
             if relation not in self._converse:
-                return None  # a direction that the profile does not have
+                return None  # a direction outside the profile
             relation = self._converse[relation]
         along = self.amounts.axis(self._scale[scale])
         across = self.amounts.axis(relation)
@@ -236,14 +235,14 @@ class Axes:
 
 @dataclass(frozen=True)
 class Placed:
-    """A place of a thing.
+    """Place of a thing.
 
     Attributes:
         scale: The scale.
-        number: The number of the place on it.
-        frame: What the place belongs to: "shelf" of "the top shelf"; empty where nothing says.
+        number: The number of the place on the scale.
+        frame: Noun that the place belongs to: "shelf" of "the top shelf"; empty if not stated.
         itself: Whether the thing is the place: "row 3".
-        row: The number of the sentence that has things on several sides; 0 for other places.
+        row: Number of a sentence with things on several sides; 0 for other places.
     """
 
     scale: str
@@ -253,19 +252,19 @@ class Placed:
     row: int = 0
 
     def fits(self, other: Placed) -> bool:
-        """Whether another place may belong to the same."""
+        """Whether another place may belong to the same frame."""
         framed = self.frame == other.frame or not (self.frame and other.frame)
         apart = self.row and other.row and self.row != other.row
         return framed and self.itself == other.itself and not apart
 
 
 class Arrangement:
-    """What places on scales say of the things that have them.
+    """Relations between things with places on scales.
 
     Args:
         ontology: The tables of the profile.
-        axes: Tells which way scales go in a text.
-        upright: Whether height is an axis of its own.
+        axes: Source of the directions of scales in a text.
+        upright: Whether height is a separate axis.
     """
 
     def __init__(self, ontology: Ontology, axes: Axes, upright: bool = False) -> None:
@@ -293,8 +292,8 @@ class Arrangement:
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
 
     def hear(self, text: str) -> None:
-        """Takes in what a sentence says of scales: which of them there are and which way they go,
-        from there on, and on which of them the things that it places are level.
+        """Add a sentence's statements about scales: which exist, their directions, and on which of
+        them its things are level.
         """
         words, lower = _WORD.findall(text), text.lower()
         self._named |= {self._axis[w] for w in map(str.lower, words) if w in self._axis}
@@ -303,19 +302,18 @@ class Arrangement:
         self._level = {scale for said, scale in self._wording.level.items() if said in lower}
 
     def _turn(self, scale: str, relation: str, tall: bool = False) -> None:
-        """Has a scale grow in a direction, which is up, not north, where it goes up and down."""
+        """Set the direction of a scale; for a vertical scale, it is up instead of north."""
         tall = tall or scale in self._wording.tall
         self._scale[scale] = self._upright.get(relation, relation) if tall else relation
 
     def number(self, scale: str, relation: str, last: int, tall: bool) -> None:
-        """Has numbered things, "hole 2", be places on a scale; on none if a text numbers two such
-        rows of things.
+        """Make numbered things, "hole 2", places on a scale, unless the text numbers two such rows.
 
         Args:
             scale: The scale, which may be new.
-            relation: What has the greater number is to what has the smaller; empty if nobody knows.
-            last: The number of the last of them, 0 if that is not known.
-            tall: Whether the relation may be one of height.
+            relation: Relation of a greater number to a smaller one; empty if unknown.
+            last: Number of the last one; 0 if unknown.
+            tall: Whether the relation may be about height.
         """
         if scale in self._wording.scale:
             self._turn(scale, relation or self._scale[scale], tall)
@@ -324,7 +322,7 @@ class Arrangement:
             self._last[scale] = last or _EXTREME
 
     def numbered(self, text: str) -> tuple[str, int] | None:
-        """The scale and the number of a thing that is numbered on a scale of a text."""
+        """Scale and number of a thing numbered on a scale of a text."""
         scale, number = numbered(text) or ("", 0)
         if not self._scale.get(scale) or number > self._last.get(scale, 0):
             return None
@@ -333,20 +331,20 @@ class Arrangement:
         return scale, number
 
     def is_place(self, noun: str) -> bool:
-        """Whether a noun is of numbered places of which the text says which way they go."""
+        """Whether a noun is for numbered places with a known direction."""
         return bool(self._scale.get(self._wording.axis_of.get(noun, noun)))
 
     def further(
         self, thing: int, noun: str, relation: str, steps: int
     ) -> tuple[str, str, int] | None:
-        """The place that is some steps further in a direction than that of a thing: its label,
-        "hole 3", its scale and its number; None where nobody knows it.
+        """Place some steps from that of a thing, in a direction: its label, "hole 3", its scale and
+        its number; None if unknown.
 
         Args:
             thing: The thing.
-            noun: The noun of the place.
+            noun: Noun of the place.
             relation: The direction.
-            steps: How many steps it is.
+            steps: Number of steps.
         """
         scale = self._wording.axis_of.get(noun, noun)
         known, onward = self._of.get(thing, {}).get(scale), self._scale.get(scale, "")
@@ -362,34 +360,34 @@ class Arrangement:
         return f"{noun} {code}", scale, number
 
     def put(self, thing: int, place: Placed) -> None:
-        """Gives a thing a place; none by a pair of numbers where a text speaks of rows and columns
-        instead, for nobody knows which of them comes first.
+        """Give a thing a place, except one by a pair of numbers in a text with rows and columns,
+        where the order of the pair is unknown.
         """
         unordered = self._named and self._named.isdisjoint(self._coordinates)
         if not (unordered and place.scale in self._coordinates):
             self._of[thing][place.scale] = place
 
     def hand_over(self, thing: int, other: int) -> None:
-        """Gives the places of a thing to another one."""
+        """Move the places of a thing to another one."""
         if thing in self._of:
             self._of[other] = self._of.pop(thing)
 
     def share(self, thing: int, other: int) -> None:
-        """Gives the places of a thing to another one, too, where that has none."""
+        """Copy the places of a thing to another one without."""
         if thing in self._of and other not in self._of:
             self._of[other] = dict(self._of[thing])
 
     def swap(self, thing: int, other: int) -> None:
-        """Has two things change places."""
+        """Swap the places of two things."""
         self._of[thing], self._of[other] = self._of[other], self._of[thing]
 
     def others(self, thing: int) -> list[int]:
-        """The things that were given places last, but one."""
+        """Things placed last, except for the last one."""
         return [other for other in self._of if other != thing][-_COMPARED:]
 
     def judged(self, thing: int, places: Collection[Placed]) -> tuple[int, Compared] | None:
-        """What a thing is to one that has a place, if it has some places itself; None where nothing
-        has its places on the same scales, or these are not at even distances.
+        """Relation of a thing with places to another one; None if no thing has places on the same
+        scales, or they are not equidistant.
         """
         given = {place.scale: place for place in places}
         if not self._wording.unit or not given.keys() <= self._wording.metric.keys():
@@ -402,7 +400,7 @@ class Arrangement:
         return None
 
     def relation(self, thing: int, other: int) -> Compared | None:
-        """What a thing is to another by the places of both, None if they say nothing."""
+        """Relation between two things by their places; None if the places imply none."""
         return self._compared(self._of[thing], self._of[other], self._level)
 
     def _compared(
@@ -421,7 +419,7 @@ class Arrangement:
         for scale, difference in sides.items():
             relation = self._scale[scale]
             across = self._wording.crosses.get(scale)
-            # Where a direction bounds both axes, what is known of one says nothing.
+            # If a direction bounds both axes, knowing one implies nothing.
             strict = len(self._bounded.get(relation, ())) > 1
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
@@ -436,8 +434,8 @@ class Arrangement:
         return None if joined is None else Compared(joined, *self._offset(sides, level))
 
     def _equal(self, sides: Iterable[str]) -> str | None:
-        """What things of one place on some scales are to each other: the relation that is equality
-        on their axes, and no other.
+        """Relation of things at one place on some scales: the one that is equality on exactly their
+        axes.
         """
         if not set(sides) <= self._wording.crosses.keys():
             return None  # the second in its row is not level with the second in another
@@ -448,8 +446,8 @@ class Arrangement:
         return None
 
     def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
-        """By how much a thing is further than another, by the differences of their places; nothing
-        where places are not at even distances, or their units do not go together.
+        """Offset between two things by their places; empty if places are not equidistant or units
+        do not fit together.
         """
         found: list[Shift] = []
         units: dict[str, None] = {}

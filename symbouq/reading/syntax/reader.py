@@ -1,4 +1,4 @@
-"""Traces read sentence by sentence by a trained parser: scene, question and claims to relations."""
+"""Traces read with a trained parser: scene, question and claims to relations."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ CONFIDENCE = {
     6: 0.74,
     7: 0.74,
 }
-"""The cost of a reading to the share of such readings that are right, as measured."""
+"""Cost of a reading to the measured share of such readings that are right."""
 
 _UNSURE = 0.74
-"""The most confidence in what the rules call unsure, or the denial of what is only near to the
-words; measured in the same way."""
+"""Maximum confidence of readings that the rules call unsure, and of denials of something close to
+the words; measured in the same way."""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
-"""Forces of triplets to the stance of a claim that states nothing else."""
+"""Force of triplets to the stance of a claim with no other statements."""
 _STATED = ("asserted", "necessary", "impossible")
-"""Forces of what holds where it is part of a scene, or the answer to a question."""
+"""Forces of statements that hold in a scene or in the answer to a question."""
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -64,7 +64,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True)
 class _Scene:
-    """A scene and its question, read."""
+    """Scene and question, as read."""
 
     stated: tuple[tuple[Statement, ...], ...]
     faults: tuple[str, ...]
@@ -77,14 +77,14 @@ class _Scene:
 
 
 class SyntaxReader(TraceReader):
-    """Reads traces whose things have names, whoever wrote them.
+    """Reader of traces with named things.
 
     Args:
         ontology: The tables of the profile.
-        sentences: Reads sentences under the same tables.
+        sentences: Reader of sentences with the same tables.
 
     Attributes:
-        sentences: The same.
+        sentences: As given.
         pipeline: The parser.
     """
 
@@ -100,26 +100,26 @@ class SyntaxReader(TraceReader):
         self._inferring = lexemes.get("inferring", frozenset())
         self._affirming = lexemes.get("affirmation", frozenset())
         self._refusing = lexemes.get("refusal", frozenset())
-        # Many traces answer questions about one scene; remembered within bounds.
+        # Many traces ask about one scene, so scenes are cached, within bounds.
         self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """The profile's phrases, by which it is counted which of them a text has."""
+        """Phrases of the profile, for counting those in a text."""
         return Lexicon(self.ontology)
 
     # Whole traces --------------------------------------------------------------------
 
     def split(self, scene: str) -> list[str]:
-        """The sentences of a scene given as one string."""
+        """Sentences of a scene given as one string."""
         return [scene[start:end] for start, end in self.sentences.cut(scene)]
 
     def question(self, scene: Sequence[str], question: str) -> Question:
-        """Reads a question about a scene."""
+        """Read a question about a scene."""
         return self._read_scene(tuple(scene), question, self._names([*scene, question])).question
 
     def setting(self, told: Told) -> Setting:
-        """Reads scene and question of a trace."""
+        """Read scene and question of a trace."""
         (_, spoken), *claimed = self._groups(told)
         names = claimed[0][1]
 
@@ -127,7 +127,7 @@ class SyntaxReader(TraceReader):
             return self._read_scene(scene, question, spoken)
 
         read, *_, lost = readable(scene_of, told.scene, told.question)
-        self._ahead(claimed)  # after the scene, without which nothing is decided in time
+        self._ahead(claimed)  # after the scene, without which nothing can be decided in time
         whole = all(read.stated) and not (lost or read.faults)
         return Setting(
             read.stated,
@@ -140,7 +140,7 @@ class SyntaxReader(TraceReader):
         )
 
     def held(self, scene: _Scene) -> dict[int, list[int]]:
-        """Things to what a scene says is in them."""
+        """Thing to its contents, as a scene states them."""
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for statement in (s for told in scene.stated for s in told):
@@ -151,11 +151,13 @@ class SyntaxReader(TraceReader):
         return found
 
     def ahead(self, traces: Iterable[Told]) -> None:
-        """Reads some traces' sentences in the same batches; `read`, which comes next, has them."""
+        """Read the sentences of several traces in the same batches, for the following calls of
+        `read`.
+        """
         self._ahead([group for told in traces for group in self._groups(told)])
 
     def sentences_of(self, told: Told) -> list[Sentence]:
-        """The sentences of scene, question and claims, each text once."""
+        """Sentences of scene, question and claims, each text once."""
         read = (
             sentence
             for texts, names in self._groups(told)
@@ -165,13 +167,13 @@ class SyntaxReader(TraceReader):
         return list({sentence.text: sentence for sentence in read}.values())
 
     def _ahead(self, groups: Sequence[Group]) -> None:
-        # What fails here fails again where it is read alone, and is reported there.
+        # An error here occurs again when the text is read separately, and is reported there.
         with suppress(Exception):
             self.sentences.ahead(groups)
 
     def _groups(self, told: Told) -> list[Group]:
-        """The texts of a trace that are read together, each with the names that it repeats: first
-        those of scene and question, then those of the claims.
+        """Texts of a trace that are read together, each with the names it repeats: scene and
+        question, then the claims.
         """
         scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
@@ -204,7 +206,7 @@ class SyntaxReader(TraceReader):
         tables = Tables(self.ontology)
         spoken: list[list[Resolved]] = []
         taken: Sequence[Resolved] = ()
-        first: list[int] = []  # the sentence that speaks of a thing first
+        first: list[int] = []  # the sentence that mentions a thing first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
@@ -219,7 +221,7 @@ class SyntaxReader(TraceReader):
                 spoken.append([])
                 for sentence in sentences:
                     if _within(sentence.start, gone):
-                        # What is put in its place may draw on its things.
+                        # The replacement may refer to its things.
                         taken = self.said(discourse, sentence) or taken
                         continue
                     row = discourse.tabled(sentence, tables)
@@ -289,9 +291,9 @@ class SyntaxReader(TraceReader):
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Sequence[Resolved]:
-        """What a sentence of a scene says, with each relation denied that it says holds of none:
-        "none of the cups is in A". Where it says of how many it holds otherwise, nobody knows of
-        which; what need not be, or is not known, is not said.
+        """Statements of a scene sentence. Relations of which none holds, "none of the cups is in
+        A", are denied. Those under another quantifier are omitted, since it is unknown which hold;
+        so are possible or uncertain ones.
         """
         if self.has(sentence, "unnecessary") or self.has(sentence, "undetermined"):
             return []
@@ -306,7 +308,7 @@ class SyntaxReader(TraceReader):
         return relations if least == len(relations) else []
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
-        """Sentences of texts about a scene, in which height may be an axis of its own."""
+        """Sentences of texts about a scene, in which height may be a separate axis."""
         upright_as = self.ontology.wording.upright_as
         if not upright or not upright_as:
             return read
@@ -320,7 +322,7 @@ class SyntaxReader(TraceReader):
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
     ) -> Iterator[tuple[tuple[int, int], str]]:
-        """Pairs of containers of one kind, with what the profile takes them to be to each other."""
+        """Pairs of containers of one kind, with their implicit relation in the profile."""
         relation = self.ontology.wording.distinct
         if relation:
             kinds = self.ontology.wording.lexeme.get("container", frozenset())
@@ -328,7 +330,9 @@ class SyntaxReader(TraceReader):
                 yield pair, relation
 
     def _levelled(self, spoken: Iterable[Sequence[Resolved]]) -> list[list[Resolved]]:
-        """What a scene says, with what exact directions are of things that nothing is in or on."""
+        """Statements of a scene, with the level form of exact directions for things that nothing is
+        in or on.
+        """
         wording, relations = self.ontology.wording, self.ontology.relations
         around = wording.carried | self.sentences.containing | wording.inner_sides
         told = [list(said) for said in spoken]
@@ -346,7 +350,7 @@ class SyntaxReader(TraceReader):
         return told
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
-        """The things of a question in the order in which it asks for them."""
+        """Things of a question, in the order of figure and ground."""
         order: list[int] = []
         whereabouts = self.ontology.wording.lexeme.get("whereabouts", ())
         phrases = {
@@ -354,7 +358,7 @@ class SyntaxReader(TraceReader):
             for head, phrase in sentence.says.phrases.items()
             if phrase.names and sentence.words[head].text.lower() not in whereabouts
         }
-        # "The florist's shop": the florist is not asked about.
+        # "The florist's shop": the question is not about the florist
         owners = {n for phrase in phrases.values() for n in phrase.words if n != phrase.head}
         for head, phrase in sorted(phrases.items()):
             if head in owners:
@@ -381,7 +385,7 @@ class SyntaxReader(TraceReader):
     # Sentences -----------------------------------------------------------------------
 
     def said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """What a sentence says of things, with what it confirms of the question before it."""
+        """Statements of a sentence, and those of the previous question that it confirms."""
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
@@ -400,13 +404,13 @@ class SyntaxReader(TraceReader):
         taken: tuple[str, str],
         names: frozenset[Name],
     ) -> list[Resolved]:
-        """What words without a subject say of the one of what they correct: "..., no wait, right of
-        the box".
+        """Statement of words without a subject about the figure of what they correct: "..., no
+        wait, right of the box".
 
         Args:
-            discourse: What was said before.
+            discourse: The discourse so far.
             sentence: The words.
-            taken: What they correct was said of: figure and ground.
+            taken: Figure and ground of the corrected statement.
             names: Names that the trace repeats.
         """
         figure, ground = taken
@@ -422,17 +426,17 @@ class SyntaxReader(TraceReader):
         ]
 
     def has(self, sentence: Sentence, name: str) -> bool:
-        """Whether a sentence has a text of a class."""
+        """Whether a sentence contains a text of a class."""
         text = sentence.text.lower()
         return any(words in text for words in self.ontology.wording.lexeme.get(name, ()))
 
     def confirms(self, sentence: Sentence) -> bool:
-        """Whether a sentence says that what was asked is so."""
+        """Whether a sentence confirms the question before it."""
         return self._opens(sentence) in self._affirming
 
     @staticmethod
     def _opens(sentence: Sentence) -> str:
-        """The words of a sentence before its first mark, in lower case."""
+        """Words of a sentence before its first mark, in lower case."""
         comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
         return " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
 
@@ -442,13 +446,13 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> Iterator[Statement]:
-        """What is said with some forces, as relations of the profile.
+        """Triplets with certain forces, as relations of the profile.
 
         Args:
-            said: What is said.
+            said: The triplets.
             things: The things of the trace.
-            forces: The forces. With one alone that is modal, what cannot be is the relation itself
-                as said, else its negation.
+            forces: The forces. Under a single modal force, denied triplets keep their relation;
+                otherwise, they get its denial.
         """
         modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
         groups: dict[tuple[int, str, int], list[tuple[int, Statement]]] = {}
@@ -468,7 +472,7 @@ class SyntaxReader(TraceReader):
             if (triplet.negative or triplet.force == "impossible") and (
                 understood != relation or each.relation in self.ontology.lexicon.vague
             ):
-                confidence = min(confidence, _UNSURE)  # something narrower is denied
+                confidence = min(confidence, _UNSURE)  # a narrower relation is denied
             statement = Statement(
                 things.spellings[each.figure],
                 understood,
@@ -493,19 +497,19 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
-        """The words of a sentence about places of which nothing is read: expressions of relations
-        that are not stated, or not of all that they are said of. Each comes with its offset.
+        """Unread words of a sentence about places: expressions of relations that are not stated, or
+        not about all of their things. Each comes with its offset.
 
         Args:
             sentence: The sentence.
-            said: What it says of things.
+            said: Its triplets.
             things: The things of the trace.
-            forces: The forces of what is stated.
+            forces: Forces of statements.
         """
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
         here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
-        # Without what it confirms of the question before it.
+        # Without the confirmed statements of the question before it.
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
         if self.sentences.preparation.amounts.measures:
             unread.update(
@@ -529,7 +533,7 @@ class SyntaxReader(TraceReader):
                 unread.add(stated.trigger)
         phrases = sentence.says.phrases
         terms = {n for n, word in enumerate(sentence.words) if word.category == "term"}
-        for trigger in triggers:  # "left of B and C", of which only B is known
+        for trigger in triggers:  # "left of B and C" with an unknown C
             of = [s for s in spoken if s.triplet.trigger == trigger]
             named_so = (s for s in spoken if s.triplet.trigger in {trigger, *terms})
             known = {n for s in named_so for n in (s.figure, s.ground)}
@@ -547,8 +551,8 @@ class SyntaxReader(TraceReader):
         return tuple((start + at, text) for at, text in sorted(words))
 
     def _is_covered(self, said: Resolved, others: Iterable[Resolved]) -> bool:
-        """Whether what is read says all of a relation that the profile does not have: "left of B
-        and at the same height", where what is left of a thing is level with it.
+        """Whether the other triplets imply a relation outside the profile: "left of B and at the
+        same height", if left implies level.
         """
         axis = self.ontology.wording.aligned.get(said.relation)
         if axis is None or said.relation in self.ontology.relations.family:
@@ -564,7 +568,7 @@ class SyntaxReader(TraceReader):
         )
 
     def unread(self, said: Sequence[Resolved], sentence: Sentence) -> str:
-        """Why nothing is stated by a sentence that asserts something, if it speaks of a place."""
+        """Why an assertion that mentions a place states nothing."""
         asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
@@ -575,7 +579,7 @@ class SyntaxReader(TraceReader):
         return "not-in-profile" if sure else "uncertain"
 
     def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Statement, ...]:
-        """A bare label, "upper-left", as a relation of the pair that the question asks for."""
+        """Relation of the pair asked about for a bare label, "upper-left"."""
         relations: list[str] = []
         for sentence in self.sentences.read([text])[0]:
             for head, phrase in sentence.says.phrases.items():
@@ -597,7 +601,7 @@ class SyntaxReader(TraceReader):
 
 
 def _flat(ontology: Ontology) -> set[str]:
-    """The units of scales that lie in a plane: rows and columns, not storeys."""
+    """Units of scales that lie in a plane: rows and columns, not storeys."""
     wording = ontology.wording
     kinds = {
         wording.unit[unit][0]
@@ -608,19 +612,19 @@ def _flat(ontology: Ontology) -> set[str]:
 
 
 def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
-    """What a question asks, as asserted; the other way round if it is turned."""
+    """The triplet of a question as asserted, or denied if the question is reversed."""
     triplet = said.triplet
     negative = triplet.negative != turned
     return replace(said, triplet=replace(triplet, force="asserted", negative=negative))
 
 
 def _opening(sentence: Sentence) -> list[str]:
-    """The first three words of a sentence, in lower case."""
+    """First three words of a sentence, in lower case."""
     return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
 
 
 def _lacks_subject(sentence: Sentence) -> bool:
-    """Whether what a sentence says of places, if anything, it says of nothing that it names."""
+    """Whether the sentence's words about places, if any, have no named subject."""
     return all(triplet.figure < 0 for triplet in sentence.says.triplets)
 
 
@@ -630,25 +634,25 @@ def _within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
 
 
 def _is_term(sentence: Sentence) -> bool:
-    """Whether a sentence is nothing but a formula, "TPP(x,z)": an item of a list."""
+    """Whether a sentence is only a formula, "TPP(x,z)": an item of a list."""
     words = [word for word in sentence.words if word.text[-1:].isalnum()]
     return len(words) == 3 and words[1].category == "term"
 
 
 def _plainly(said: Resolved) -> Resolved:
-    """The same as asserted of what it denies or doubts."""
+    """The triplet as asserted if it is denied or doubted."""
     return replace(said, triplet=replace(said.triplet, force=ASSERTED, negative=False))
 
 
 def _cited(said: Resolved) -> Resolved:
-    """The same as what explains a term, and says nothing of the scene."""
+    """The triplet as the explanation of a term, which states nothing about the scene."""
     force = "doubted" if said.triplet.force in (*_STATED, "glossed") else said.triplet.force
     return replace(said, triplet=replace(said.triplet, force=force))
 
 
 def _restated(said: Resolved) -> Resolved:
-    """The same where it explains a term that the scene states: asserted, though not so surely that
-    it could contradict anything.
+    """The triplet as the explanation of a term that the scene states: asserted, but not certain
+    enough for a contradiction.
     """
     if said.triplet.force != "glossed":
         return said
@@ -660,7 +664,7 @@ def _unsure(said: Resolved) -> Resolved:
 
 
 class _ClaimParser:
-    """Reads the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
+    """Parser of the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
 
     Args:
         of: The reader.
@@ -668,8 +672,8 @@ class _ClaimParser:
         names: Names that the trace repeats.
 
     Attributes:
-        pair: The pair that the question asks about.
-        asks_whether: Whether it asks if something is so.
+        pair: Pair of the question.
+        asks_whether: Whether the question is a yes/no question.
     """
 
     def __init__(self, of: SyntaxReader, scene: _Scene, names: frozenset[Name]) -> None:
@@ -693,7 +697,7 @@ class _ClaimParser:
         self._numbered = False
 
     def _opened(self) -> Discourse:
-        """A text about the scene, of which nothing is read yet."""
+        """New discourse of a text about the scene."""
         return Discourse(
             self._things,
             self._of.sentences,
@@ -702,32 +706,32 @@ class _ClaimParser:
         )
 
     def sentences(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        """The sentences of each of some texts."""
+        """Sentences of each text."""
         return self._of.framed(self._of.sentences.read(texts, self._names), self._scene.upright)
 
     def unreadable(self, sentence: Sentence) -> str:
-        """Why a sentence is beyond what is read; empty if it is not."""
+        """Why a sentence exceeds a limit; empty if it does not."""
         return "for it is longer than any that is read" if sentence.too_long else ""
 
     def is_whole(self, sentence: Sentence) -> bool:
-        """Whether what a sentence says of places has a subject."""
+        """Whether the sentence's words about places have a subject."""
         return not _lacks_subject(sentence)
 
     def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Statement]:
-        """What words without a subject say of the first of a pair."""
+        """Statement of words without a subject about the first thing of a pair."""
         said = self._of.completed(self._discourse, sentence, pair, self._names)
         return list(self._of.statements(said, self._things, (ASSERTED,)))
 
     def may_be_label(self, sentence: Sentence) -> bool:
-        """Whether a sentence names no things that it would relate, so that it may be a label."""
+        """Whether a sentence may be a label, because it names no related things."""
         return all(triplet.ground == CONTEXT for triplet in sentence.says.triplets)
 
     def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
-        """A bare label, "upper-left", as a relation of a pair."""
+        """Relation of a pair for a bare label, "upper-left"."""
         return self._of.label(text, self._things, pair)
 
     def answer(self, sentences: Sequence[Sentence]) -> Reading:
-        """What the sentences of an answer state."""
+        """Statements in the sentences of an answer."""
         discourse = self._opened()
         discourse.topic = self._discourse.topic
         said = [
@@ -742,7 +746,7 @@ class _ClaimParser:
                 return told
         stance = ASSERTED
         stated = list(self._of.statements(said, self._things, (ASSERTED, "necessary")))
-        if stated:  # with what cannot be
+        if stated:  # with impossible relations
             stated = list(self._of.statements(said, self._things))
         for modal in ("impossible", "possible"):
             if not stated:
@@ -756,7 +760,7 @@ class _ClaimParser:
         return Reading(stated, stance if stated else ASSERTED, reason, rest=rest)
 
     def parse(self, sentence: Sentence, gap: str) -> list[Reading]:
-        """What a sentence asserts, part by part: "A is left of B, so C is left of B" has two."""
+        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two."""
         read = self._asserted(sentence, gap)
         starts = [] if read.count else self._cuts(sentence, read.statements)
         edges = [sentence.start, *starts, sentence.start + len(sentence.text)]
@@ -771,7 +775,7 @@ class _ClaimParser:
         ]
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Statement]) -> list[int]:
-        """Where an inference begins in the middle of a sentence, after a relation."""
+        """Positions of inferences in the middle of a sentence, after a relation."""
         starts = [
             sentence.start + word.start
             for word in sentence.words[1:]
@@ -782,7 +786,7 @@ class _ClaimParser:
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
     def _asserted(self, sentence: Sentence, gap: str) -> Reading:
-        """What a sentence asserts as a whole."""
+        """Content of a whole sentence."""
         said = self._said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
@@ -793,16 +797,16 @@ class _ClaimParser:
             chained = glosses = False
             said = [_restated(each) for each in said]
         self._glossed = glosses or self._of.has(sentence, "equivalence")
-        if glosses:  # "x must be in z, which means TPP(x,z)" says the first
+        if glosses:  # "x must be in z, which means TPP(x,z)" asserts the first
             explained = (chained or s.triplet.force == "glossed" for s in said)
             said = [_cited(s) if cites else s for s, cites in zip(said, explained, strict=True)]
-        # What follows a condition in its paragraph may hold under it alone.
+        # Text after a condition, in the same paragraph, may depend on it.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
         self._example = self._example and not self._of.has(sentence, "generality")
         if self._conditional or self._example:
             said = [_unsure(each) for each in said]
         self._example = self._example or self._of.has(sentence, "example")
-        # What is listed as possible may be tested, and refused, later.
+        # An item of a list of possible relations may be tested and rejected later.
         if self._numbered or unmarked(sentence.text):
             said = [_unsure(s) if s.triplet.force == "possible" else s for s in said]
         self._numbered = _NUMBER.fullmatch(sentence.text) is not None
@@ -823,7 +827,7 @@ class _ClaimParser:
         whole = said
         if any(s.triplet.force in MODAL for s in said):
             said = self._without_reasons(sentence, said)
-        if sentence.says.rest:  # a part that does not hold denies the whole
+        if sentence.says.rest:  # the denial may be about the unread part
             said = [_unsure(s) if s.triplet.negative else s for s in said]
         forces = [s.triplet.force for s in said]
         for stance in (ASSERTED, *(force for force in MODAL if force in forces)):
@@ -848,7 +852,9 @@ class _ClaimParser:
         return bool(told) and told <= self._given
 
     def _bids(self, sentence: Sentence, said: Resolved) -> bool:
-        """Whether a sentence tells somebody to bring about what it says, and no way to go."""
+        """Whether a sentence asks somebody to bring about its statement, other than as directions
+        for a way.
+        """
         if said.triplet.trigger in sentence.says.bare:
             return False
         named = [
@@ -862,13 +868,8 @@ class _ClaimParser:
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Reading | None:
-        """What a sentence says of how many of some relations hold: of none, where it denies what no
-        relation of the profile is the opposite of; or of whether they must, or are known to.
-
-        Args:
-            discourse: What its text has spoken of.
-            sentence: The sentence.
-            said: What it says of things.
+        """Content of a sentence about necessity, knowledge or the number of its relations:
+        `unnecessary`, `undetermined`, `counted`, or asserted if all hold. None for other sentences.
         """
         told = [s.triplet for s in said]
         one = len({s.trigger for s in told}) == 1
@@ -891,15 +892,15 @@ class _ClaimParser:
     def _all_of(
         self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
-        """What is said, with a stance; None where not all of it is in a relation of the profile."""
+        """Content with a stance; None if part of it is outside the profile."""
         statements = list(self._of.statements(said, self._things, (ASSERTED,)))
         if len(statements) < len(said):
             return None
         return Reading(statements, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Resolved]) -> list[Resolved]:
-        """What is said before a reason, "because ...", or after one that comes first, "since ...,",
-        where that says what must, or can, be.
+        """Triplets before a reason, "because ...", or after an initial one, "since ...,", if they
+        state necessity or possibility.
         """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
         if sentence.words and sentence.words[0].text.lower() in reasons:
@@ -912,18 +913,18 @@ class _ClaimParser:
         return before if modal else list(said)
 
     def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """What a sentence says of things; unsure where the scene's words leave it open."""
+        """Triplets of a sentence; uncertain if the scene's words are ambiguous."""
         said = self._of.said(discourse, sentence)
         return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
 
     def _is_blurred(self, said: Resolved, sentence: Sentence) -> bool:
-        """Whether the words of scene and claim for two things may mean the same."""
+        """Whether scene and claim may use different words for the same relation of two things."""
         blurred, relations = self._of.ontology.wording.blurred, self._of.ontology.relations
         converse, word, relation = relations.converse, sentence.word_of(said.triplet), said.relation
         there = self._scene.worded.get((said.figure, said.ground), set())
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
         if (word, relation) in there or (compass and relation not in relations.within):
-            return False  # said in the same words; "on the shelf" is not north of it
+            return False  # stated in the same words; "on the shelf" is not north of it
         turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
@@ -931,18 +932,14 @@ class _ClaimParser:
         )
 
     def _defines(self, words: Iterable[str]) -> bool:
-        """Whether one of some words says what something means."""
+        """Whether one of some words introduces a definition."""
         defining = self._of.ontology.wording.lexeme.get("defining", ())
         return any(word.lower().removesuffix("s") in defining for word in words)
 
     def _is_supposed(self, sentence: Sentence, said: Sequence[Resolved], gap: str) -> bool:
-        """Whether a sentence belongs to a supposition, which goes on while it is drawn on; over the
-        items of a list that it opens; to the end of the paragraph, if it is an example.
-
-        Args:
-            sentence: The sentence.
-            said: What it says.
-            gap: What is between it and the sentence before.
+        """Whether a sentence belongs to a supposition. A supposition continues while later text
+        draws on it, through the items of a list that it introduces, and, if it is an example, to
+        the end of the paragraph.
         """
         of_class = self._of.ontology.wording.lexeme
         words = _opening(sentence)
@@ -951,7 +948,7 @@ class _ClaimParser:
         example = first in of_class.get("exemplifying", ()) and ":" in sentence.text
         drawn = first in of_class.get("drawing", ()) or "would" in words
         line = "\n" not in gap
-        # What follows an item on its line belongs to it.
+        # The rest of an item's line belongs to the item.
         in_list = "listed" in self._supposed and (
             bool(unmarked(sentence.text)) or (line and "item" in self._supposed)
         )
@@ -962,7 +959,7 @@ class _ClaimParser:
             or ("paragraph" in self._supposed and (line or not _PARAGRAPH.search(gap)))
         )
         supposed = opens or example or goes_on
-        # "TPP(x, z):" and "For A to be above B, ..." say nothing of what follows from them, either.
+        # "TPP(x, z):" and "For A to be above B, ..." make their consequences suppositions, too.
         forces = {s.triplet.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
         defined = heading and self._defines(word.text for word in sentence.words)

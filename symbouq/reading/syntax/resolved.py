@@ -11,25 +11,24 @@ from symbouq.reading.syntax.extraction import Triplet
 from symbouq.reading.syntax.sentences import Sentence
 
 Resolve = Callable[[Sentence, int, int], tuple[int, ...]]
-"""Resolves a noun phrase of a sentence to things, by its head and by the head of what it is related
-to, and does not mean; to none where nothing tells which.
-"""
+"""Resolver of a noun phrase of a sentence to things, by its head and by the head of the related
+noun phrase, which has a different referent. Empty if unknown."""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """A triplet whose mentions are resolved: a relation between things, as a sentence says it.
+    """Triplet with resolved mentions: a relation between things, as a sentence states it.
 
     Attributes:
-        figure: The thing that is placed.
+        figure: The thing placed.
         relation: The relation.
-        ground: The thing by which it is placed.
-        triplet: How the sentence says it.
+        ground: The thing it is placed by.
+        triplet: The triplet of the sentence.
         span: Character offsets in the text.
-        sure: Whether anything is based on it.
-        offset: Axis to how much further the figure is than the ground.
+        sure: Whether it is certain enough to use.
+        offset: Figure minus ground, by axis.
         unit: The unit of the offset.
-        joined: The words that say the rest of the relation: "above B and TO THE LEFT of it".
+        joined: Words for the rest of the relation: "above B and TO THE LEFT of it".
     """
 
     figure: int
@@ -43,12 +42,11 @@ class Resolved:
     joined: frozenset[int] = frozenset()
 
     def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
-        """What this says of things, said of others that are where they were: of the places that
-        things have left, or of what has changed places with them. What is in or on a thing moves
-        along with it.
+        """The same relation after things have moved, with other things in their place: their former
+        places, or the things they were swapped with. Things in or on another move along with it.
 
         Args:
-            turned: The things to the others.
+            turned: Thing to the one in its place.
             ontology: The tables of the profile.
         """
         figure, ground = turned.get(self.figure), turned.get(self.ground)

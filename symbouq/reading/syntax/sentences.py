@@ -1,4 +1,4 @@
-"""Sentences: texts cut, prepared, parsed in batches, and what each says; the same shape once."""
+"""Sentences: texts split, prepared, parsed in batches, and read; equal shapes only once."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ _QUOTATION = re.compile(
     r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|(?<!\w)['\u2018](?!s\b)[^'\u2018\u2019\n]+['\u2019](?!\w)"
 )
 _REMEMBERED = 20_000
-"""Shapes of sentences remembered at a time."""
+"""Maximum number of cached shapes of sentences."""
 _TEXTS = 2_000
-"""Texts whose sentences are remembered at a time."""
+"""Maximum number of texts with cached sentences."""
 _BATCH = 64
-"""Sentences that are parsed and grounded together."""
+"""Number of sentences parsed and grounded together."""
 
 
 _NOTHING = Extracted((), {})
@@ -55,19 +55,19 @@ _NOTHING = Extracted((), {})
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence, read.
+    """Sentence, as read.
 
     Attributes:
         text: Its text.
-        start: Where it starts in the text that it is part of.
+        start: Its offset in the text.
         words: Its words.
-        says: What it says.
+        says: Its triplets and forces.
         asked: Whether it is a question.
-        too_long: Whether it is longer than any that is read.
-        known: The heads of the noun phrases that are labels, or names that the text repeats.
-        time: When it says that things were so: "then", which may be before something happened, or
-            in the "past", which may be the end.
-        fault: What keeps it from being read; empty where nothing does.
+        too_long: Whether it exceeds the length limit.
+        known: Heads of the noun phrases that are labels or repeated names.
+        time: Time of its statements: "then", which may be before an event, or "past", which may be
+            the end.
+        fault: Why it cannot be read; otherwise empty.
     """
 
     text: str
@@ -81,20 +81,20 @@ class Sentence:
     fault: str = ""
 
     def sure(self, triplet: Triplet) -> bool:
-        """Whether a triplet counts: it is read plainly, or of things that are known."""
+        """Whether a triplet counts: it is certain, or about known things."""
         return triplet.cost <= SURE or self.known.issuperset((triplet.figure, triplet.ground))
 
     def word_of(self, triplet: Triplet) -> str:
-        """The word by which it states a triplet; empty where the question before has it."""
+        """Word that states a triplet; empty if it is in the question before."""
         at = triplet.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])
 
     def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
-        """The sentence in a text that uses the compass: what is above a thing is not north of it.
+        """The sentence in a text that uses the compass: above a thing is not north of it.
 
         Args:
-            upright_as: Relation to what words say with it that are not of the plane.
-            plane: Words of the plane: those of the compass, and steps of a grid.
+            upright_as: Relation to the meaning of its words outside the plane.
+            plane: Words of the plane: compass directions and grid steps.
         """
         words = list(self.words)
         triplets = []
@@ -113,9 +113,7 @@ class Sentence:
         return replace(self, words=tuple(words), says=says)
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
-        """The words that name the thing of a noun phrase, its head, and whether it is a proper
-        name.
-        """
+        """Words that name the thing of a noun phrase, its head, and whether it is a proper name."""
         phrase = self.says.phrases[head]
         words = [self.words[n].text for n in phrase.words]
         proper = phrase.kind == "name" and not self.words[head].label
@@ -129,23 +127,23 @@ Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places, bool], ...]
 
 
 Group = tuple[tuple[str, ...], frozenset[Name]]
-"""Texts that belong together, and the names that they, or what they belong to, repeat."""
+"""Texts that belong together, with the names repeated in them or their context."""
 
 _SHOWN_AS = ("nouns", "first names")
-"""How names are shown to the parser where it may do better."""
+"""Ways to show names to the parser if its first parse is doubtful."""
 
 
 class _Row(NamedTuple):
-    """A sentence to be read.
+    """Sentence to be read.
 
     Attributes:
-        text: The number of its text among all that are read together.
+        text: Number of its text among all that are read together.
         sentence: The sentence.
-        start: Where it starts in its text.
-        tokens: Its tokens, with their places in it.
+        start: Its offset in the text.
+        tokens: Its tokens, with their offsets in it.
         asked: Whether it is a question.
-        heads: The nouns that open labels in its group, of those that it may have.
-        names: The names that its group repeats, of those that it may have.
+        heads: Nouns before labels in its group, limited to those it may contain.
+        names: Repeated names of its group, limited to those it may contain.
     """
 
     text: int
@@ -158,7 +156,7 @@ class _Row(NamedTuple):
 
 
 class Sentences:
-    """Reads sentences under the tables of a profile.
+    """Reader of sentences, with the tables of a profile.
 
     Args:
         ontology: The tables.
@@ -166,13 +164,13 @@ class Sentences:
 
     Attributes:
         ontology: The tables.
-        settling: The relations after which things are not compared by their places any more.
-        containing: Relations to a thing of what is in it.
-        sideways: Directions that are others from elsewhere: left and right, in front and behind.
-        fixed: Words of directions that are the same from everywhere: those of the compass.
-        first_on: Scale to what the first on it is to the others.
-        nothing: Words that say of none.
-        barred: Words by which a sentence that counts says something else.
+        settling: Relations after which things are no longer compared by their places.
+        containing: Relations of contents to containers.
+        sideways: Directions that depend on the viewpoint: left and right, in front and behind.
+        fixed: Words of directions that do not depend on the viewpoint: those of the compass.
+        first_on: Scale to the relation of its first position to the others.
+        nothing: Words for "none".
+        barred: Words with which a quantified sentence has another meaning.
     """
 
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
@@ -188,7 +186,7 @@ class Sentences:
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         relations = ontology.relations
-        # What is level with a thing may be on either side of it.
+        # A thing level with another may be on either side of it.
         level = {r for r, signs in relations.component.items() if not any(signs.values())}
         self.settling = relations.family.keys() - level
         part_as = ontology.wording.part_as
@@ -208,33 +206,33 @@ class Sentences:
             re.compile(rf"\b(?:{'|'.join(map(re.escape, self._classes(*names)))})\b")
             for names in (("initially",), ("later", "ending"), ("been",))
         )
-        # A scene comes with many traces; remembered within bounds.
+        # Many traces share a scene, so texts are cached, within bounds.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
     def _classes(self, *names: str) -> frozenset[str]:
-        """The words of some classes."""
+        """Words of some classes."""
         lexeme = self.ontology.wording.lexeme
         return frozenset().union(*(lexeme.get(name, ()) for name in names))
 
     def cut(self, text: str) -> list[tuple[int, int]]:
-        """The spans of a text's sentences; a line break ends one."""
+        """Spans of a text's sentences; a line break ends one."""
         with self.pipeline.passing():
             return [(s[0].start, s[-1].start + len(s[-1].text)) for s in self._pieces(text)]
 
     def _cut(self, text: str) -> list[list[Piece]]:
-        """The tokens of each of a text's sentences."""
+        """Tokens of each of a text's sentences."""
         return list(pieces(self.pipeline.nlp.tokenizer, text, self._dotted))
 
     def read(
         self, texts: Sequence[str], names: frozenset[Name] = frozenset()
     ) -> list[list[Sentence]]:
-        """The sentences of each of some texts.
+        """Sentences of each text, as read.
 
         Args:
             texts: The texts.
-            names: Names that they, or what they belong to, repeat.
+            names: Names repeated in them or their context.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -243,11 +241,10 @@ class Sentences:
         return self._known.get(group) or self._read([group])[0]
 
     def ahead(self, groups: Collection[Group]) -> None:
-        """Reads groups of texts in the same batches; until this is called for others, `read` has
-        them.
+        """Read groups of texts in the same batches, for the following calls of `read`.
 
         Args:
-            groups: Texts and the names that they, or what they belong to, repeat.
+            groups: Texts with the names repeated in them or their context.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -299,8 +296,8 @@ class Sentences:
                 number += 1
 
     def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
-        """Sentences as they are read with names shown to the parser in each of some ways, as they
-        are if it is empty. What a text repeats is read once.
+        """Sentences read with names shown to the parser in some ways; unchanged if empty. Repeated
+        sentences are read once.
         """
         keys = [row._replace(text=0, start=0) for row in rows]
         distinct = dict(zip(keys, rows, strict=True))
@@ -322,8 +319,8 @@ class Sentences:
         return shown
 
     def _prepared(self, row: _Row, way: str) -> tuple[Word, ...] | str:
-        """The words of a sentence as the parser is shown them; none if it is too long; what is
-        wrong where there is an internal error.
+        """Words of a sentence as shown to the parser; empty if it is too long; a message after an
+        internal error.
         """
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
@@ -351,13 +348,8 @@ class Sentences:
         return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time)
 
     def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
-        """What a sentence says, with what it says in quotation marks doubted: it is somebody's
-        words, unless the sentence cites the text.
-
-        Args:
-            says: What it says.
-            words: Its words.
-            text: Its text.
+        """Content of a sentence with its quotations doubted, as somebody's words, unless the
+        sentence cites the text.
         """
         quotes = [match.span() for match in _QUOTATION.finditer(text)]
         if not quotes or not says.triplets:
@@ -374,15 +366,15 @@ class Sentences:
         return replace(says, triplets=triplets)
 
     def _time(self, text: str) -> str:
-        """When a sentence in lower case says that things were so; empty where it does not say."""
+        """Time of the statements of a sentence in lower case; empty if not stated."""
         then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
         if then or self._later.search(text):
             return "then" if then else ""
         return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
-        """The nouns that open labels: "box" where there is a "Box 14"; "shell casing" where a
-        "shell casing 1" is a ground, and there is a second.
+        """Nouns before labels: "box" if there is a "Box 14"; "shell casing" if a "shell casing 1"
+        is a ground, and there is a second one.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -396,7 +388,7 @@ class Sentences:
             check_time()
             try:
                 words = self.preparation.words(tokens)
-            except Exception:  # it comes again where the sentence is read
+            except Exception:  # it occurs again when the sentence is read
                 continue
             for n, word in enumerate(words):
                 noun, _, code = word.text.rpartition(" ")
@@ -413,7 +405,7 @@ class Sentences:
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
-        """Remembers what sentences say whose shapes are new."""
+        """Cache the content of sentences with new shapes."""
         sentences = list(sentences)
         new = {
             (shape, asked): words
@@ -429,7 +421,7 @@ class Sentences:
             self._parse_batch(rows[first : first + _BATCH])
 
     def parsed(self, sentence: Sentence) -> tuple[Doc, list[str]]:
-        """The parse of a sentence that was read, and its facts for the rules."""
+        """Parse of a sentence that was read, and its facts for the rules."""
         (doc,) = self._docs([sentence.words])
         return doc, self._extraction.facts(sentence.words, doc, sentence.asked)
 
@@ -445,7 +437,7 @@ class Sentences:
         return docs
 
     def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
-        """Remembers what sentences say, or what is wrong with one that keeps it from being read."""
+        """Cache the content of sentences, or the error that prevents reading one."""
         try:
             self._extract(new)
         except SymboUQError:
@@ -464,18 +456,18 @@ class Sentences:
 
 
 def _unread(row: _Row, fault: str) -> Sentence:
-    """A sentence that a fault keeps from being read."""
+    """Sentence that cannot be read because of a fault."""
     return Sentence(row.sentence, row.start, (), _NOTHING, row.asked, fault=fault)
 
 
 def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The tokens of a sentence with their places in it."""
+    """Tokens of a sentence with their offsets in it."""
     start = tokens[0].start
     return tuple(Piece(piece.text, piece.start - start) for piece in tokens)
 
 
 def _completed(row: _Row, sentence: Sentence) -> _Row:
-    """A sentence to be read again with what it leaves out."""
+    """Sentence to be read again with its omitted words."""
     tokens = list(row.tokens)
     for at, what, instead in reversed(sentence.says.amended):
         text = what if isinstance(what, str) else sentence.words[what].text.split()[-1]
@@ -486,8 +478,8 @@ def _completed(row: _Row, sentence: Sentence) -> _Row:
 
 
 def _doubtful(sentence: Sentence) -> bool:
-    """Whether the parser may do better when it is shown names in another way: where an expression
-    says nothing that is sure, or says it of what is not known as a name.
+    """Whether showing names differently may improve the parse: an expression has no certain
+    statement, or one about a thing without a known name.
     """
     expressed = sum(bool(word.relations) for word in sentence.words)
     sure, unknown = _merit(sentence)
@@ -495,8 +487,8 @@ def _doubtful(sentence: Sentence) -> bool:
 
 
 def _merit(sentence: Sentence) -> tuple[int, int]:
-    """How good a reading is: how many expressions say something that is sure, of how few things
-    that are not known as names; more is better.
+    """Quality of a reading: number of expressions with a certain statement, then few things without
+    known names; more is better.
     """
     sure = [s for s in sentence.says.triplets if s.cost <= SURE]
     heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
@@ -504,13 +496,13 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """The heads of the noun phrases that no common noun names but a known one."""
+    """Heads of noun phrases that no common noun names except a known one."""
     phrases = sentence.says.phrases.items()
     return sentence.known | {n for n, p in phrases if not p.names or p.kind == "name"}
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:
-    """Whether what one reading says of known things is said in another, too."""
+    """Whether the statements of one reading about known things are also in another."""
 
     def said(sentence: Sentence) -> set[tuple[int, ...]]:
         places = [word.start for word in sentence.words]
@@ -525,7 +517,7 @@ def _agree(plain: Sentence, other: Sentence) -> bool:
 
 
 def _known(words: Sequence[Word], says: Extracted, names: Collection[Name]) -> frozenset[int]:
-    """The heads of the noun phrases that are labels, or names that the text repeats."""
+    """Heads of the noun phrases that are labels or repeated names."""
     found = set()
     for head, phrase in says.phrases.items():
         named = tuple(word.lower() for n in phrase.words for word in words[n].text.split())
@@ -539,18 +531,16 @@ def _is_code(piece: Piece) -> bool:
 
 
 def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
-    """The words of a sentence with a full stop where it has none, without which the parser takes
-    its last words for something else.
-    """
+    """Words of a sentence with a full stop, without which the parser may misread the last words."""
     if not words or words[-1].text in ENDS or words[-1].text == ":":
         return tuple(words)
     return (*words, Word(".", ".", words[-1].end, words[-1].end))
 
 
 def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) -> list[str] | None:
-    """What is shown to the parser where it took a verb for a noun: "the title wraps below B" has
-    a verb that it does not know, shown as one that it does; so has "Mount the lamp above B". None
-    where there is a finite verb. "The lawn and the road touch" has a verb that it does know.
+    """Words to show to the parser if it took a verb for a noun. An unknown verb is replaced by a
+    known one: "the title wraps below B", "Mount the lamp above B". None if there is a finite verb,
+    also a known one as in "The lawn and the road touch".
     """
     for token in doc[1:]:
         word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
@@ -593,9 +583,7 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
 
 
 def _shape(words: Sequence[Word]) -> Shape:
-    """What a reading depends on: the words as they are shown, what they express, and what they
-    are, but for labels.
-    """
+    """Key of a reading: the words as shown, their expressions, and their kinds, without labels."""
     return tuple(
         (
             word.shown,

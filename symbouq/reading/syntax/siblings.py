@@ -1,6 +1,4 @@
-"""Things of one kind that a text tells apart by their order, or by each other: "another box", "the
-second one", "the other".
-"""
+"""Things of one kind identified by order or contrast: "another box", "the second one"."""
 
 from __future__ import annotations
 
@@ -16,13 +14,13 @@ _LAST = -1
 
 
 class Siblings:
-    """The things of a text that others of their kind are told from.
+    """Siblings: things of a text identified relative to others of their kind.
 
     Args:
         things: The things of the trace.
-        sentences: Has the words for them.
-        resolve: Resolves the other noun phrases of a sentence.
-        introducing: Whether the text may speak of new things, as a scene does and a claim does not.
+        sentences: Source of the words for them.
+        resolve: Resolver of the other noun phrases of a sentence.
+        introducing: Whether the text may introduce things, like a scene and unlike a claim.
     """
 
     def __init__(
@@ -40,12 +38,12 @@ class Siblings:
         self._additive = lexeme.get("additive", frozenset())
         self._other = lexeme.get("other", frozenset())
         self._telling = self._additive | self._other | self._ranks.keys()
-        # Of the sentence: what its noun phrases introduce, and what they mean beside others.
+        # Current sentence: things that its noun phrases introduce, and those they refer to.
         self._sentence: Sentence | None = None
         self._new: dict[int, int] = {}
         self._found: dict[tuple[int, int], tuple[int, ...] | None] = {}
-        # Of the sentence before: its things, those that it counts, and the last nouns that lead a
-        # clause, or do not.
+        # Previous sentence: its things, the counted ones, and the last nouns that are topics of a
+        # clause, or are not.
         self._before: set[int] = set()
         self._counted: set[int] = set()
         self._nouns: dict[bool, str] = {}
@@ -53,14 +51,14 @@ class Siblings:
     def resolved(
         self, sentence: Sentence, phrase: Phrase, other: int, noun: str
     ) -> tuple[int, ...] | None:
-        """The thing that a noun phrase tells from its siblings; none where nothing tells which it
-        is; None of a noun phrase that tells a thing otherwise.
+        """Thing that a noun phrase distinguishes from its siblings; empty if unknown, None for
+        other noun phrases.
 
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            other: The head of what it is related to, and does not mean.
-            noun: The noun of several things of which the text spoke last; empty if of none.
+            other: Head of the related noun phrase, which has a different referent.
+            noun: Last plural noun of the text; empty without one.
         """
         mark, *told = self._words(sentence, phrase)
         without_noun = phrase.kind in ("group", "elliptic")
@@ -69,7 +67,7 @@ class Siblings:
         self._begin(sentence)
         if phrase.head in self._new:
             return (self._new[phrase.head],)
-        # What is new is new, whatever it is related to.
+        # A new thing is new, whatever it is related to.
         key = phrase.head, CONTEXT if phrase.kind == "indefinite" else other
         if key not in self._found:
             nouns = self._understood(sentence, phrase, noun) if without_noun else [""]
@@ -80,14 +78,14 @@ class Siblings:
         return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
-        """Whether "the box" may be one or the other of those that the text has told apart."""
+        """Whether "the box" may be any of several that the text distinguishes."""
         if not self._things.is_told_apart(words):
             return False
         self._begin(sentence)
         return len(set(self._things.like(words)) - {*self._new.values()}) > 1
 
     def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
-        """Takes note of the noun phrases of a sentence that each name one thing."""
+        """Record the noun phrases of a sentence that each name one thing."""
         self._before = self._things_of(sentence, named, CONTEXT)
         self._counted = self._counted_by(sentence, named, CONTEXT)
         self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in named}
@@ -97,7 +95,7 @@ class Siblings:
             self._sentence, self._new, self._found = sentence, {}, {}
 
     def _words(self, sentence: Sentence, phrase: Phrase) -> list[str]:
-        """The words of a noun phrase, the one that tells its thing first."""
+        """Words of a noun phrase, the distinguishing one first."""
         if phrase.kind == "group":
             near = [
                 w.text.lower() for w in sentence.words[max(0, phrase.head - 1) : phrase.head + 1]
@@ -108,8 +106,8 @@ class Siblings:
         return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
 
     def _understood(self, sentence: Sentence, phrase: Phrase, noun: str) -> list[str]:
-        """The nouns that a noun phrase without one may leave out, the likeliest first: "the key is
-        in one box, the lock in the other" has that of what stands as it does.
+        """Nouns that a noun phrase may omit, the likeliest first: in "the key is in one box, the
+        lock in the other", the noun of the phrase in the same role.
         """
         leads = _leads(phrase)
         here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
@@ -119,14 +117,14 @@ class Siblings:
     def _of_kind(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """The thing of a kind that a word tells from its siblings.
+        """Thing of a kind that a word distinguishes from its siblings.
 
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            other: The head of what it is related to, and does not mean.
+            other: Head of the related noun phrase, which has a different referent.
             mark: The word: "another", "second", "other".
-            kind: The words for the kind.
+            kind: Words for the kind.
         """
         *told, noun = kind
         kind = [*told, singular_of(noun)]
@@ -143,7 +141,7 @@ class Siblings:
         return self._rest(sentence, phrase, other, mark, kind)
 
     def _introduces(self, sentence: Sentence) -> bool:
-        """Whether a sentence may speak of new things."""
+        """Whether a sentence may introduce things."""
         return self._introducing and not sentence.asked
 
     def _introduced(self, phrase: Phrase, mark: str, kind: Sequence[str]) -> tuple[int, ...]:
@@ -153,7 +151,7 @@ class Siblings:
     def _ranked(
         self, mark: str, kind: Sequence[str], like: Sequence[int]
     ) -> tuple[int, ...] | None:
-        """What "the second box" is, of boxes that the text has introduced one after the other."""
+        """Referent of "the second box" among boxes introduced one after the other."""
         found = self._things.introduced([mark, *kind])
         if found:
             return found if len(found) == 1 else ()
@@ -167,8 +165,8 @@ class Siblings:
     def _rest(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """What "the other box" is: of two, the one that the text does not speak of just before; a
-        new one where it has spoken of one, and counted it if the noun is left out: "ONE box".
+        """Referent of "the other box": of two, the one not mentioned just before. It is new if only
+        one has been mentioned, and counted if the noun is omitted: "ONE box".
         """
         named = self._named(sentence, phrase)
         spoken = self._things_of(sentence, named, phrase.head)
@@ -190,7 +188,7 @@ class Siblings:
 
     @staticmethod
     def _named(sentence: Sentence, phrase: Phrase) -> list[Phrase]:
-        """The noun phrases before another one that each name one thing."""
+        """Noun phrases before another one that each name one thing."""
         phrases = sentence.says.phrases.values()
         return [p for p in phrases if p.names and not p.plural and p.head < phrase.head]
 
@@ -198,16 +196,16 @@ class Siblings:
         return {thing for p in phrases for thing in self._resolve(sentence, p.head, other)}
 
     def _counted_by(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
-        """The things that a sentence counts, "ONE box", as if there were another."""
+        """Things that a sentence counts, "ONE box", as if there were another."""
         ones = (p for p in phrases if self._number(_before(sentence, p)) == 1)
         return self._things_of(sentence, ones, other)
 
 
 def _before(sentence: Sentence, phrase: Phrase) -> str:
-    """The word before those that name the thing of a noun phrase."""
+    """Word before those that name the thing of a noun phrase."""
     return sentence.words[max(0, min(phrase.words) - 1)].text.lower()
 
 
 def _leads(phrase: Phrase) -> bool:
-    """Whether a noun phrase says what a clause is about."""
+    """Whether a noun phrase is the topic of a clause."""
     return phrase.role in ("subject", "introduced")

@@ -1,4 +1,4 @@
-"""Tables in a text, row by row: what stands where in a grid, or at which coordinates."""
+"""Tables in a text, row by row: grids and lists of coordinates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ROW, _COLUMN = "row", "column"
 
 
 class Tables:
-    """The tables of a text, as their rows come.
+    """Tables of a text, as a sequence of rows.
 
-    A table whose head names axes, "| thing | x | y |", gives coordinates. One whose first cell is
-    empty, or names an axis, is a grid, in which things stand where they are written.
+    A table whose header names axes, "| thing | x | y |", gives coordinates. A table whose first
+    cell is empty, or names an axis, is a grid: its things are placed as written.
 
     Args:
         ontology: The tables of the profile.
@@ -32,18 +32,18 @@ class Tables:
 
     @staticmethod
     def cells(text: str) -> list[str] | None:
-        """The cells of a row, "| A | B |"; None of what is none."""
+        """Cells of a row, "| A | B |"; None for other text."""
         text = text.strip()
         if len(text) < 2 or text[0] != "|" or text[-1] != "|":
             return None
         return [cell.strip(" *`_") for cell in text[1:-1].split("|")]
 
     def end(self) -> None:
-        """Takes what comes next for another table."""
+        """Start a new table."""
         self._head, self._rows = (), 0
 
     def row(self, cells: Sequence[str]) -> Iterator[tuple[str, list[Placed]]]:
-        """The things of a row by their names, with their places."""
+        """Things of a row by name, with their places."""
         if all(_RULE.fullmatch(cell) for cell in cells):
             return
         if not self._head:
@@ -61,6 +61,6 @@ class Tables:
                     yield cell, [Placed(_COLUMN, n), Placed(_ROW, self._rows)]
 
     def _named(self, cell: str) -> str:
-        """The scale whose axis a cell of the head names; empty if it names none."""
+        """Scale whose axis a header cell names; empty if it names none."""
         words = _WORD.findall(cell.lower())
         return self._axis.get(words[0], "") if words else ""

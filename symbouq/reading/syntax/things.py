@@ -1,4 +1,4 @@
-"""The things of a trace: which noun phrases mean the same."""
+"""Things of a trace: coreference of noun phrases."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from dataclasses import dataclass, field
 from symbouq.reading.stems import singular_of
 
 _CODE = 2
-"""Most letters of a number or a letter that follows a noun: "bay 12"."""
+"""Maximum length of a number or letter code after a noun: "bay 12"."""
 _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
-"""Words of a name that tell a thing from another of the same name."""
+"""Words that distinguish things of the same name."""
 
 
 @dataclass
 class Things:
-    """The things that a trace has spoken of, by their names.
+    """Things that a trace has mentioned, by name.
 
-    A name is the words of a noun phrase without its article, compared without case; single
-    letters are compared as they are. A noun phrase that has some of the words of exactly one
-    known name, its last one among them, means that thing.
+    A name consists of the words of a noun phrase without its article, compared without case except
+    for single letters. A noun phrase with some of the words of exactly one known name, including
+    the last one, refers to that thing.
 
     Attributes:
-        persons: Pronoun or possessive of the speaker or the hearer to the name of these.
-        describing: Adjectives, which are no part of a name: "the RED box 1" may be box 1.
-        naming: Nouns that a proper name may follow or do without: "the STAR Vega".
-        spellings: The name of each thing, as it was first written.
-        known: How many of them scene and question have.
-        whole: What "on the left" and "in the corner" are parts of, where nothing else is said.
-        view: Whose left and right the text tells, where it says so.
-        viewed: Whether it has told any.
-        frames: How its scene tells left and right: by the `compass`, from a `viewpoint`.
+        persons: Pronoun or possessive of the first or second person to the name of that person.
+        describing: Adjectives, which are not part of a name: "the RED box 1" may be box 1.
+        naming: Nouns that are optional before a proper name: "the STAR Vega".
+        spellings: The name of each thing, as first written.
+        known: Number of things in scene and question.
+        whole: Default whole of "on the left" and "in the corner".
+        view: Viewer of left and right, if stated.
+        viewed: Whether the text has used left or right.
+        frames: Frames of left and right in the scene: `compass`, `viewpoint`.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -52,7 +52,7 @@ class Things:
     _siblings: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     def copy(self) -> Things:
-        """The same, to be added to independently."""
+        """Independent copy."""
         return Things(
             self.persons,
             self.describing,
@@ -77,32 +77,32 @@ class Things:
         return len(self.spellings)
 
     def find(self, words: Sequence[str], head: str, proper: bool = False) -> int | None:
-        """The thing that a noun phrase means, None if it is none so far or may be several.
+        """Thing that a noun phrase refers to; None if it is new or ambiguous.
 
         Args:
-            words: The words that name it.
-            head: The head of the noun phrase.
-            proper: Whether it is a proper name, whose words all count.
+            words: Words that name it.
+            head: Head of the noun phrase.
+            proper: Whether it is a proper name, all of whose words count.
         """
         words = self._named(words)
         key = _key(words)
         if key in self._of:
             return self._of[key]
-        if key[-1] == _OWNER:  # "Anna's", where there is one thing that is hers
+        if key[-1] == _OWNER:  # "Anna's", if she owns one thing
             owned = {thing for other, thing in self._of.items() if other[: len(key)] == key}
             return owned.pop() if len(owned) == 1 else None
         fits: dict[int, bool] = {}
         for other in self._by_head.get(_head(head), ()):
             like = self._is_alike(_folded(key), _folded(other), proper)
             fits[self._of[other]] = fits.get(self._of[other], True) and like
-        alike = {thing for thing, like in fits.items() if like}  # by all that it is called
+        alike = {thing for thing, like in fits.items() if like}  # by its full name
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
         alike = alike or self._answered(key)
         return alike.pop() if len(alike) == 1 else None
 
     def _answered(self, key: tuple[str, ...]) -> set[int]:
-        """What an answer means by "your tent" where the scene has "my tent", or by "you"."""
+        """Referent in an answer of "your tent", where the scene has "my tent", or of "you"."""
         if key[0].lower() not in self.persons:
             return set()
         return {
@@ -112,18 +112,16 @@ class Things:
         }
 
     def numbers(self, thing: int, count: int) -> bool:
-        """Whether a thing that is several may be as many as is said; they are as many as is said
-        first.
-        """
+        """Whether a group may have a stated number of things. The first stated number counts."""
         return self._count.setdefault(thing, count) == count
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
-        """The thing that a noun phrase names by what it holds or sells, "the FLOWERS" for the
-        flower stall, "the TILES" for the pallet of tiles; None where none does, or several do.
+        """Thing that a noun phrase names by its contents or goods, "the FLOWERS" for the flower
+        stall, "the TILES" for the pallet of tiles; None if there is none or several.
 
         Args:
-            words: The words of the noun phrase.
-            holders: Nouns of things that are named so.
+            words: Words of the noun phrase.
+            holders: Nouns of things named that way.
         """
         key = tuple(singular_of(word) for word in _folded(_key(words)))
         alike: set[int] = set()
@@ -139,7 +137,7 @@ class Things:
         return named_so.pop() if len(alike) == 1 and named_so else None
 
     def is_a(self, thing: int, noun: str) -> bool:
-        """Whether a noun heads a name of a thing, or opens its label: "coach C"."""
+        """Whether a noun heads a thing's name or precedes its label: "coach C"."""
         named = any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
         opens = (key for key in self._of if len(key) == 2 and len(key[1]) <= _CODE)
         return named or any(self._of[key] == thing and key[0] == noun.lower() for key in opens)
@@ -147,13 +145,13 @@ class Things:
     def titled(
         self, words: Sequence[str], nouns: Collection[str], classifying: Collection[str] = ()
     ) -> int | None:
-        """The thing that a noun phrase names with what it is, "the Save button" for Save, "the clay
-        layer" for the clay; None where none is called so, or the phrase has a thing of its own.
+        """Thing that a noun phrase names with its kind, "the Save button" for Save, "the clay
+        layer" for the clay; None without such a name, or if the phrase has its own thing.
 
         Args:
-            words: The words of the noun phrase.
-            nouns: Nouns of what is named so by a proper name.
-            classifying: Nouns of what is named so by any name.
+            words: Words of the noun phrase.
+            nouns: Kinds that may follow a proper name.
+            classifying: Kinds that may follow any name.
         """
         *told, noun = " ".join(words).split()
         named = bool(told) and told[0][0].isupper() and noun.lower() in nouns
@@ -161,17 +159,17 @@ class Things:
         return self._of.get(_key(told)) if bears and _key(words) not in self._of else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
-        """Has a noun phrase of several things mean those that it lists."""
+        """Make a plural noun phrase refer to the things it lists."""
         self._gathered[_folded(_key(words))] = tuple(dict.fromkeys(things))
 
     def several(self, words: Sequence[str], head: str, count: int | None) -> tuple[int, ...]:
-        """The things that a noun phrase of several means: those that were listed under its words,
-        else all whose names have its words; none where they are not so many as it says.
+        """Things that a plural noun phrase refers to: those listed under its words, otherwise all
+        whose names contain its words; empty if their number differs from the stated one.
 
         Args:
-            words: The words that name them.
-            head: The head of the noun phrase.
-            count: How many there are, if the text says so.
+            words: Words that name them.
+            head: Head of the noun phrase.
+            count: Stated number, if any.
         """
         key = _folded(_key(words))
         listed = [
@@ -190,7 +188,7 @@ class Things:
                 if singular[-1] in _folded(other) and set(singular) <= set(_folded(other))
             )
         )
-        # What only a claim names is none of "the three cups" of the scene.
+        # A thing that only a claim names is not among "the three cups" of the scene.
         known = tuple(thing for thing in alike if thing < (self.known or len(self.spellings)))
         for found in (known, alike):
             if len(found) > 1 and count in (None, len(found)):
@@ -198,25 +196,25 @@ class Things:
         return ()
 
     def line_up(self, things: Iterable[int]) -> None:
-        """Takes things for all that stand in one row."""
+        """Record things as all those in one row."""
         self._rows.append(tuple(dict.fromkeys(things)))
 
     def row_of(self, thing: int) -> tuple[int, ...]:
-        """The things of the row that a thing was last said to stand in; none where in none."""
+        """Things in the latest row of a thing; empty if it is in none."""
         return next((row for row in reversed(self._rows) if thing in row), ())
 
     def every(self, count: int) -> tuple[int, ...]:
-        """All things that have names, if they are so many; else none."""
+        """All named things, if they have this number; otherwise empty."""
         first = self.known or len(self.spellings)
         named = dict.fromkeys(t for t in self._of.values() if t < first)
         return tuple(named) if len(named) == count else ()
 
     def alike(self, kinds: Collection[str]) -> list[tuple[int, ...]]:
-        """Things of one kind: those whose names have the same noun, and those that were listed as
-        such: "three columns: A, B and C".
+        """Things of one kind: those whose names have the same noun, and those listed as such:
+        "three columns: A, B and C".
 
         Args:
-            kinds: The nouns that count.
+            kinds: Nouns of the kind.
         """
         found: dict[str, dict[int, None]] = {}
         for key, thing in self._of.items():
@@ -230,12 +228,12 @@ class Things:
         return [tuple(things) for noun, things in found.items() if noun in kinds]
 
     def elliptic(self, told: Sequence[str], noun: str) -> int | None:
-        """What "the blue one" means: the thing of whose name its words are a part, the last one if
-        there are several; else a new one.
+        """Referent of "the blue one": the last thing whose name contains its words, otherwise a new
+        one.
 
         Args:
-            told: The words that tell which one it is.
-            noun: The noun that the text used last.
+            told: The distinguishing words.
+            noun: The last noun of the text.
         """
         key = set(_folded(_key(told)))
         alike = [thing for other, thing in self._of.items() if key <= set(_folded(other)[:-1])]
@@ -244,14 +242,14 @@ class Things:
         return self._new([*told, noun], noun) if noun else None
 
     def surroundings(self) -> int:
-        """The whole, which is what the text is about where it has named none."""
+        """The whole: the topic of a text that has named none."""
         if self.whole is None:
             self.whole = len(self.spellings)
             self.spellings.append("the surroundings")
         return self.whole
 
     def before(self, thing: int) -> int:
-        """A thing for where another one was before it moved; no noun phrase means it."""
+        """Thing for another one's place before it moved; no noun phrase refers to it."""
         name = f"{self.spellings[thing]} (earlier"
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
@@ -260,20 +258,18 @@ class Things:
         return place
 
     def ahead(self, thing: int) -> int:
-        """A thing for what another one faces; no noun phrase means it."""
+        """Thing for what another one faces; no noun phrase refers to it."""
         if thing not in self._ahead:
             self._ahead[thing] = len(self.spellings)
             self.spellings.append(f"{self.spellings[thing]} (ahead)")
         return self._ahead[thing]
 
     def is_ahead(self, thing: int) -> bool:
-        """Whether a thing is what another one faces."""
+        """Whether a thing stands for what another one faces."""
         return thing in self._ahead.values()
 
     def like(self, words: Sequence[str]) -> list[int]:
-        """The things whose names have some words, and end in the last one, in the order in which
-        the text has introduced them.
-        """
+        """Things whose names contain some words and end in the last, in order of introduction."""
         key = _folded(_key(words))
         alike = {
             thing
@@ -284,11 +280,11 @@ class Things:
         return sorted(t for t in alike | of_kind if not self.known or t < self.known)
 
     def introduce(self, words: Sequence[str], kind: Sequence[str]) -> int:
-        """A new thing of a kind of which the text has spoken: "another box".
+        """New thing of a known kind: "another box".
 
         Args:
-            words: The words that name it, which may be those of a further one.
-            kind: Those that name its kind.
+            words: Words that name it, possibly used before.
+            kind: Words that name its kind.
         """
         taken = len(self.introduced(words))
         thing = self._new(words, words[-1]) if not taken else len(self.spellings)
@@ -298,7 +294,7 @@ class Things:
         return thing
 
     def introduced(self, words: Sequence[str]) -> tuple[int, ...]:
-        """The things that were introduced in some words as further ones of their kind."""
+        """Things introduced in some words as further ones of their kind."""
         key = _folded(_key(words))
         return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
 
@@ -307,19 +303,19 @@ class Things:
         return any(set(_folded(_key(kind))) == set(of) for _, of in self._siblings.values())
 
     def exchange(self, one: int, two: int) -> None:
-        """Takes in that two things change places: neither is where it was."""
+        """Record that two things change places and have moved."""
         self._moved |= {one, two}
 
     def has_moved(self, thing: int) -> bool:
-        """Whether a thing is no longer where it was at first."""
+        """Whether a thing has moved from its first place."""
         return thing in self._moved
 
     def call(self, words: Sequence[str], thing: int) -> None:
-        """Gives a thing another name, if it is nobody's."""
+        """Give a thing another name, unless the name is taken."""
         self._of.setdefault(_key(words), thing)
 
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
-        """The thing that a noun phrase means, which may be new."""
+        """Thing that a noun phrase refers to, possibly a new one."""
         found = self.find(words, head, proper)
         if found is None:
             return self._new(words, head)
@@ -327,8 +323,8 @@ class Things:
         return found
 
     def _tell_more(self, thing: int, key: tuple[str, ...], head: str) -> None:
-        """Keeps what a further name tells of a thing: a lamp that is called the tall lamp is not
-        the brass lamp.
+        """Record the additional words of a further name: a lamp called the tall lamp is not the
+        brass lamp.
         """
         names = self._by_head.get(_head(head), ())
         if key not in self._of and any(
@@ -338,8 +334,8 @@ class Things:
             self._by_head[_head(head)] = (*names, key)
 
     def _is_alike(self, given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
-        """Whether two names of one head may mean the same thing: one has all words of the other,
-        and they do not belong to different things: "my field", "the field of my cousin".
+        """Whether two names with one head may refer to the same thing: one contains all words of
+        the other, and their owners do not differ: "my field", "the field of my cousin".
         """
         words, others = set(given), set(known)
         if words == others or (proper and len(given) == 1 and given == known[-1:]):
@@ -354,7 +350,7 @@ class Things:
         return words < others or (others < words and not words & _OTHERS)
 
     def _named(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of a name; the one name of somebody whom pronouns mean."""
+        """Words of a name; pronouns for a person become that person's name."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
         return words if person is None else [person]
 
@@ -373,7 +369,7 @@ def _is_code(word: str) -> bool:
 
 
 def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether a name is the first words of another one, and not its owner."""
+    """Whether a name consists of the first words of another one, and is not its owner."""
     rest = other[len(key) :]
     return other[: len(key)] == key and bool(rest) and rest[0] not in (_OWNER, "of")
 
@@ -383,7 +379,7 @@ _OWNERS = frozenset(("my", "our", "your"))
 
 
 def _belongs(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Whether a name has an owner that another name denies: "my field" is not "the field of my
+    """Whether a name has an owner that another name excludes: "my field" is not "the field of my
     cousin", nor "my cousin's field".
     """
     owned = given[0] in _OWNERS or not set(given) <= set(known)  # "paper roll" is the roll of paper

@@ -1,4 +1,4 @@
-"""The whole that a text is about: "on the left" is one of its sides, "the west wall" bounds it."""
+"""The whole that a text is about: "on the left" is one of its sides, "the west wall" a boundary."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from symbouq.reading.syntax.sentences import Sentence, Sentences
 from symbouq.reading.syntax.things import Things
 
 _UNKNOWN = 7
-"""The cost of what is said of a whole that nobody knows."""
+"""Cost of statements about an unknown whole."""
 
 
 class Whole:
-    """Reads what is said of the whole.
+    """Reader of statements about the whole.
 
     Args:
-        things: The things of the trace, which have the whole.
-        sentences: Gives the words for sides and boundaries.
-        resolve: Resolves noun phrases.
-        telling: Whether the text is a scene, which may speak of a whole that it has not named.
+        things: Things of the trace, including the whole.
+        sentences: Source of the words for sides and boundaries.
+        resolve: Resolver of noun phrases.
+        telling: Whether the text is a scene, which may have an unnamed whole.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Whole:
         self._sided: tuple[int, tuple[str, ...]] | None = None
 
     def open(self, sentence: Sentence) -> None:
-        """Takes the only room, page or the like that the text has named for what it is about."""
+        """Take the only named room, page or the like as the topic of the text."""
         if not self._telling or self._things.whole is not None:
             return
         beside = {triplet.figure for triplet in sentence.says.triplets} | {
@@ -56,8 +56,8 @@ class Whole:
             (self._things.whole,) = meant
 
     def of_whole(self, sentence: Sentence, triplet: Triplet) -> tuple[Triplet, int | None]:
-        """A triplet about a side of the whole, "on the left", "in the lower right corner", with
-        the whole; as it is, and None, where it is about something else.
+        """Triplet about a side of the whole, "on the left", "in the lower right corner", with the
+        whole; any other triplet unchanged, with None.
         """
         word = sentence.words[triplet.trigger]
         relations = triplet.relations
@@ -66,7 +66,7 @@ class Whole:
             return triplet, None
         if triplet.ground != CONTEXT:
             if self._has(sentence, triplet.ground, self._class("surface")):
-                # "The page has a logo at the top": on that side within it.
+                # "The page has a logo at the top": on that side inside it.
                 inner = self._within(sentence, triplet)
                 return replace(triplet, relations=inner or relations), None
             holds = self._has(sentence, triplet.ground, self._class("container"))
@@ -77,7 +77,7 @@ class Whole:
             return replace(triplet, cost=_UNKNOWN), None
         relations = self._within(sentence, triplet)
         if not relations:
-            return triplet, None  # "to the left", of what was spoken of last
+            return triplet, None  # "to the left", relative to the last thing
         whole = self.opposed(relations)
         if whole is None:
             whole = self._things.surroundings() if self._telling else self._things.whole
@@ -85,9 +85,7 @@ class Whole:
         return replace(triplet, relations=relations, cost=cost), whole
 
     def _within(self, sentence: Sentence, triplet: Triplet) -> tuple[str, ...]:
-        """The sides of the inside of a thing that a triplet tells, "at the very top"; none if it
-        tells others.
-        """
+        """Sides inside a thing in a triplet, "at the very top"; empty for others."""
         if self._wording.inner_sides.issuperset(triplet.relations):
             return triplet.relations
         words = (w.text.lower() for w in sentence.words[: triplet.trigger])
@@ -99,13 +97,13 @@ class Whole:
         return tuple(dict.fromkeys(side for of in sides for side in of))
 
     def hear(self, relations: tuple[str, ...], whole: int) -> None:
-        """Takes in that a text has spoken of sides of a thing: "at the left end of the shelf"."""
+        """Record that a text has mentioned sides of a thing: "at the left end of the shelf"."""
         if relations and self._wording.inner_sides.issuperset(relations):
             self._sided = whole, relations
 
     def opposed(self, relations: Collection[str]) -> int | None:
-        """The thing of which the text has just named the opposite of some sides, or one beside the
-        middle: "the right end", "its right end"; None where there is none.
+        """Thing of which the text has just mentioned the opposite side, or a side next to the
+        middle: "the right end", "its right end"; None if there is none.
         """
         if self._sided is None or not self._wording.inner_sides.issuperset(relations):
             return None
@@ -115,8 +113,8 @@ class Whole:
         return whole if opposite or sum(middles) == 1 else None
 
     def bounded(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """What a sentence says of boundaries, "the west wall", and of what is at one: it is on that
-        side of what they bound.
+        """Statements about boundaries, "the west wall", and things at them: they are on that side
+        inside the bounded thing.
         """
         if not self._telling or not self._wording.within_as:
             return
@@ -135,7 +133,7 @@ class Whole:
                         )
 
     def _sides_of(self, sentence: Sentence, head: int) -> tuple[str, ...]:
-        """The sides of the inside at which a noun phrase names a boundary; none of other things."""
+        """Inner sides at which a noun phrase names a boundary; empty for other things."""
         if not self._has(sentence, head, self._class("boundary")):
             return ()
         texts = (sentence.words[n].text.lower() for n in sentence.says.phrases[head].words)
@@ -143,7 +141,7 @@ class Whole:
         return tuple(side for sides in named for side in sides)
 
     def _bounded_by(self, sentence: Sentence, head: int) -> int:
-        """What a boundary belongs to: what the sentence says, else the whole."""
+        """Thing that a boundary belongs to: as stated, otherwise the whole."""
         for owner in sentence.says.parts.get(head, ()):
             for thing in self._resolve(sentence, owner, head):
                 return thing

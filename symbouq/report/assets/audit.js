@@ -5,8 +5,10 @@ const CELLS = ["upper left", "above", "upper right", "left", "same place", "righ
 
 function about() {
   const said = DATA.about;
+  const wrong = DATA.overview.conflicts.reduce((sum, [claim, traces]) => sum + (claim ? traces : 0), 0);
   const parts = [
     count(DATA.overview.traces, "trace"),
+    `${number(wrong)} with a contradiction`,
     said.file && (said.file.length > 3 ? count(said.file.length, "file") : said.file.join(", ")),
     said.profile && `${said.profile.length > 1 ? "profiles" : "profile"} ${said.profile.join(", ")}`,
     said.ontology && `ontology ${said.ontology.join(", ")}`,
@@ -61,11 +63,11 @@ function conflictCard(all) {
   }
   const some = bins.reduce((sum, n) => sum + n, 0);
   const titles = bins.map((_, n) => (n === LAST - 1 ? `claim ${LAST} or later` : `claim ${n + 1}`));
-  return card("Where the first conflict is", 3,
-    figures([["with conflict", number(some)], ["without", number(none)], ["in the scene", number(all.traces - all.feasible)]]),
-    columns(bins, titles, "Traces by claim of the first conflict", "conflict"),
+  return card("Where the first contradiction is", 3,
+    figures([["with one", number(some)], ["without", number(none)], ["in the scene", number(all.traces - all.feasible)]]),
+    columns(bins, titles, "Traces by claim of the first contradiction", "conflict"),
     make("div", { class: "scale each", "aria-hidden": "true" }, bins.map((_, n) => make("span", {}, n === LAST - 1 ? `${LAST}+` : n + 1))),
-    make("p", { class: "note" }, "Number of the claim that first makes the context infeasible."));
+    make("p", { class: "note" }, "Number of the first claim that cannot hold with its premises."));
 }
 
 function plotArea(x, y, label, ...content) {
@@ -112,7 +114,7 @@ function reliabilityCard(found) {
 }
 
 function modelCard() {
-  const heads = ["model", "traces", "right", "relation read", ...VERDICTS.map((v) => NAMES[v]), "with conflict", "AUROC"];
+  const heads = ["model", "traces", "right", "relation read", ...VERDICTS.map((v) => NAMES[v]), "with a contradiction", "AUROC"];
   const rows = Object.entries(DATA.models).map(([name, found]) => {
     const conflicts = found.conflicts.reduce((sum, [claim, traces]) => sum + (claim ? traces : 0), 0);
     return [name, number(found.traces), found.reliability ? percent(found.reliability.right, found.reliability.count) : "–",
@@ -163,13 +165,13 @@ const SORTS = {
   file: ["order of the file", () => 0],
   score: ["lowest score first", (a, b) => a.score - b.score],
   sure: ["highest score first", (a, b) => b.score - a.score],
-  first: ["earliest conflict first", (a, b) => (a.first || Infinity) - (b.first || Infinity) || 0],
+  first: ["earliest contradiction first", (a, b) => (a.first || Infinity) - (b.first || Infinity) || 0],
   determinacy: ["least determinate first", (a, b) => a.determinacy - b.determinacy],
   claims: ["most claims first", (a, b) => b.verdicts.length - a.verdicts.length],
   id: ["id", (a, b) => a.id.localeCompare(b.id, "en", { numeric: true })],
 };
 const HAS = {
-  conflict: ["a conflict", (row) => row.first > 0],
+  conflict: ["a contradiction", (row) => row.first > 0],
   conditional: ["a conditional verdict", (row) => row.conditional > 0],
   scene: ["a contradictory scene", (row) => !row.feasible],
   unread: ["an unread claim", (row) => row.verdicts.includes("unread")],
@@ -245,9 +247,10 @@ function traces() {
   function option(n) {
     const row = rows[n];
     const marks = [
+      row.place && make("span", { class: "mark", title: row.place }, `line ${row.place.split(":").pop()}`),
       row.label !== null && make("span", { class: `mark ${row.label ? "right" : "wrong"}` }, row.label ? "right" : "wrong"),
       !row.feasible && make("span", { class: "mark" }, "scene contradicts itself"),
-      row.conditional > 0 && make("span", { class: "mark", title: "conditional verdicts" }, `${row.conditional} cond.`),
+      row.conditional > 0 && make("span", { class: "mark", title: "conditional verdicts" }, `${row.conditional} conditional`),
     ];
     return make("li", { role: "option", tabindex: "-1", "aria-selected": String(n === current), "data-index": n },
       make("div", { class: "head" }, make("span", { class: "name", title: title(row) }, title(row)), marks,
@@ -404,7 +407,7 @@ function claimItem(claim, n, sheet) {
       claim.stance === "asserted" && claim.reason && claim.reason !== "open" && make("span", { class: "tag" }, claim.reason),
       claim.conditional && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `conditional: ${NAMES[claim.grounded_verdict]} by the scene alone`),
       !claim.conditional && claim.relations.length > 0 && claim.verdict !== claim.grounded_verdict && make("span", { class: `tag outline ${claim.grounded_verdict}` }, `${NAMES[claim.grounded_verdict]} by the scene alone`),
-      claim.first_conflict && make("span", { class: "tag contradicted" }, "first conflict"),
+      claim.first_conflict && make("span", { class: "tag contradicted" }, "first contradiction"),
       claim.repair_cost > 0 && make("span", { class: "tag" }, claim.repair_cost_exact === null ? "dropping earlier claims won't fix it" : `fixed by dropping ${claim.repair_cost_exact}`)),
     make("span", { class: "message" }, claim.message));
 }
@@ -713,5 +716,5 @@ function toBorder(rect, point) {
 }
 
 about();
-document.getElementById("main").append(overview(), traces());
+document.getElementById("main").append(traces(), overview());
 ready();

@@ -40,7 +40,7 @@ function numbersCard() {
     ["feasible scenes", (side) => percent(side.feasible, side.traces)],
     ["claims", (side) => number(side.claims)],
     ["relation read", (side) => percent(side.parsed, side.claims)],
-    ["with a conflict", (side) => percent(side.conflicts.reduce((sum, [claim, traces]) => sum + (claim ? traces : 0), 0), side.traces)],
+    ["with a contradiction", (side) => percent(side.conflicts.reduce((sum, [claim, traces]) => sum + (claim ? traces : 0), 0), side.traces)],
     ...Object.entries({ symbolizability: "mean symbolizability", unknown_rate: "mean unknown rate", determinacy: "mean determinacy", applicability: "mean applicability" })
       .map(([name, text]) => [text, (side) => decimal(side.means[name])]),
     ["mean Constraint-Rule", (side) => decimal(side.means.constraint_rule)],

@@ -101,3 +101,18 @@ def test_west_is_no_left_from_a_viewpoint() -> None:
     claim = "As you come in, the van is left of the tent."
     found = symbouq.audit("The van is west of the tent.", [claim], profile="everyday")
     assert found.claims[-1].verdict == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("scene", "verdict"),
+    [
+        ("The red box contains the blue box. The ring is in the blue box.", "entailed"),
+        ("The ring is in the blue box. The blue box is on the tray in the red box.", "unknown"),
+        ("The red box overlaps the blue box. The ring is in the blue box.", "unknown"),
+        ("The ring is in the blue box. The coin is in the red box.", "contradicted"),
+    ],
+)
+def test_containers_that_a_text_relates_are_not_kept_apart(scene: str, verdict: str) -> None:
+    found = symbouq.audit(scene, ["The ring is in the red box."], profile="everyday")
+    assert found.faults == []
+    assert found.claims[-1].verdict == verdict
