@@ -27,12 +27,13 @@ from typing import Any
 
 from symbouq.auditing.answers import labels_named
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.correctness import answer_label
+from symbouq.auditing.correctness import answer_label, right_labels
 from symbouq.auditing.verdicts import Verdict
 from symbouq.errors import OntologyError, SymboUQError, internal
 from symbouq.evidence.contract import Structured
 from symbouq.io.messages import role_of, written
 from symbouq.limits import time_limit, turn
+from symbouq.reading.segments import options
 from symbouq.reading.syntax.pipeline import PipelineError
 from symbouq.records import Trace, make_record
 from symbouq.records.base import encodable
@@ -233,6 +234,9 @@ def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | 
     """Default answer space for an answer."""
     if answer is None:
         return None
+    listed = options(trace.question)
+    if listed and set(right_labels(answer, listed)) <= set(listed):
+        return listed
     relations = auditor.parser_for(trace).ontology.relations
     named = [str(label) for label in (answer if isinstance(answer, list | tuple) else [answer])]
     for labels in ((*relations.displacement,), (*relations.family,), *_USUAL_SPACES):

@@ -136,6 +136,15 @@ def test_compressed_output(tmp_path: Path) -> None:
     assert len(records(gzip.decompress(out.read_bytes()))) == 10
 
 
+@pytest.mark.parametrize("command", ["audit", "answer", "parse"])
+def test_input_without_records_is_reported(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "empty.jsonl"
+    file.write_text("\n")
+    result = run(command, file)
+    assert result.exit_code == 0
+    assert "The input has no records: nothing was judged." in result.stderr
+
+
 def test_bad_records_give_exit_code_1_and_one_line_each(tmp_path: Path) -> None:
     file = tmp_path / "in.jsonl"
     file.write_text(f'{{"id": [1]}}\n{json.dumps(GOOD)}\n{{"id"\n')

@@ -78,6 +78,27 @@ def test_outcomes(completion: str, answer: str | None, outcome: float | None) ->
     assert of(completion, answer=answer).outcome == outcome
 
 
+@pytest.mark.parametrize(
+    ("completion", "outcome"), [("B", 1.0), ("The lamp", 1.0), ("(A)", 0.0), ("Answer: D", 0.0)]
+)
+@pytest.mark.parametrize("answer", ["B", "the lamp"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_answer_may_be_the_letter_of_a_thing(
+    completion: str, outcome: float, answer: str, listed: bool
+) -> None:
+    things = ["the chair", "the lamp"]
+    question = "Which thing is above the desk?"
+    asked = f"{question} A. {things[0]} B. {things[1]}" if listed else question
+    found = reward(
+        "The lamp is above the desk. The chair is below the desk.",
+        completion,
+        asked,
+        answer=answer,
+        answer_space=None if listed else things,
+    )
+    assert found.outcome == outcome
+
+
 def test_an_answer_is_matched_in_its_space() -> None:
     scene, asked = "The lamp is above the desk.", "Is the desk above the lamp?"
     assert reward(scene, "Answer: no", asked, answer="No").outcome == 1

@@ -38,5 +38,6 @@ def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     with readings(options, Instance, sources, out) as prepare:
         failed = run(sources, out, job, options, count, statuses.update, prepare)
     counts = ", ".join(f"{count} {status}" for status, count in statuses.most_common())
-    tell(counts or "no questions")
+    if counts:
+        tell(counts)
     finish(failed > 0)

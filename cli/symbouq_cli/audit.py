@@ -249,8 +249,10 @@ def _tell_void(total: Summary, failed: int) -> None:
     """Says so where a run gives no verdict at all."""
     if total.decided:
         return
-    if not total.traces:
-        tell("No trace was audited" + ("." if failed else ": the input has no records."))
+    if not total.traces and failed:
+        tell("No trace was audited.")
+    elif not total.traces:
+        return  # which was told
     elif total.truncated == total.traces:
         tell("No claim is decided: the output of every trace was cut off or is empty.")
     else:
@@ -322,9 +324,12 @@ def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: f
     with click.open_file(out, "w", encoding="utf-8") as stream:
         for file in files:
             with click.open_file(file, encoding="utf-8") as lines:
+                claim = None
                 for claim in followed(auditor, lines, file, timeout or None):
                     stream.write(json.dumps(claim) + "\n")
                     stream.flush()
+                if claim is None:
+                    tell(f"{file}: it has no claims: nothing was judged.")
 
 
 _LOST = {

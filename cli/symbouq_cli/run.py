@@ -68,7 +68,7 @@ def run(
     job.setup(*job.arguments)  # wrong options or rules end the run before anything is written
     if options.get("shards"):
         return _run_shards(files, job, options["shards"], options["jobs"], take)
-    failed = 0
+    done = failed = 0
     with (
         record_output(out) as stream,
         progress(prepare is builtin.as_it_is, _records(files)) as advance,
@@ -76,6 +76,7 @@ def run(
         Faults() as faults,
     ):
         for outcome in outcomes:
+            done += 1
             if outcome.output is None:
                 failed += 1
                 tell_failure(outcome, faults)
@@ -87,6 +88,8 @@ def run(
                     faults.add(f"{outcome.file}:{outcome.number}: {fault}")
                 keep(outcome)
             advance()
+    if not done:
+        tell("The input has no records: nothing was judged.")
     return failed
 
 

@@ -19,6 +19,7 @@ from symbouq.auditing.answers import (
     space_of,
 )
 from symbouq.errors import RecordError
+from symbouq.reading.segments import chosen, lettered
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 SOURCE = "answer"
@@ -89,15 +90,18 @@ def misfit(record: Record) -> str:
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
     """Right answer as labels of its answer space, despite other spellings ("Upper left" for
-    `upper-left`); unchanged if no label has its meaning.
+    `upper-left`) or a letter; unchanged if no label has its meaning.
 
     Args:
         answer: A label, or a list of them.
         space: The possible labels.
     """
     given = answer if isinstance(answer, list | tuple) else [answer]
+    listed = lettered([*space])
     return tuple(
-        label for each in given for label in (labels_named(str(each), space) or (str(each),))
+        label
+        for each in map(str, given)
+        for label in (labels_named(each, space) or (chosen(each, listed) or each,))
     )
 
 

@@ -18,6 +18,7 @@ from inspect_ai.solver import TaskState, generate
 from symbouq.auditing.explain import claims_told
 from symbouq.errors import RecordError
 from symbouq.integrations.questions import QUESTION, prompted
+from symbouq.io.adapters.fields import options_of
 from symbouq.io.adapters.prompts import split_prompt
 from symbouq.io.messages import is_truncated, written
 from symbouq.rewards import TIMEOUT, Reward, reward
@@ -39,8 +40,8 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
 
     Scene and question are `scene` and `question` of the sample's metadata, else they are found in
     its input; the right answer is `answer` of the metadata, or else its target, of several targets
-    any one, matched over `answer_space` of the metadata where that is there. Values are those of
-    `symbouq.rewards`, and
+    any one, matched over `answer_space` of the metadata, or the sample's choices, where they are
+    there. Values are those of `symbouq.rewards`, and
 
     - `free_of_errors`: 1 where no claim is contradicted, 0 where one is;
     - `determinacy`: the share of claims that logic decides (the Determinacy Profile).
@@ -65,6 +66,7 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
         first = state.output.choices[0] if state.output.choices else None
         message = first.message.model_dump() if first else {}
         given = state.metadata or {}
+        listed = {"choices": [choice.value for choice in state.choices]}
         found = await run_sync(
             partial(
                 reward,
@@ -73,7 +75,7 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
                 question,
                 answer=given.get("answer"),
                 any_of=None if given.get("answer") else [right for right in target if right],
-                answer_space=given.get("answer_space"),
+                answer_space=given.get("answer_space") or options_of(listed | given),
                 dataset=given.get("dataset"),
                 profile=profile or given.get("profile"),
                 timeout=timeout,

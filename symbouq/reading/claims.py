@@ -19,11 +19,11 @@ from symbouq.reading.segments import (
     answering,
     broken,
     chosen,
+    fitted,
     gist,
     infers,
     is_cut_off,
     refuses,
-    repeats,
     retracts,
 )
 from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
@@ -323,7 +323,7 @@ class Claims(Generic[S]):
         """Whether a sentence is only a label of the pair asked about."""
         if _LAST in self._failed:
             return False
-        if repeats(sentence.text, *self._listings):
+        if chosen(sentence.text, *self._listings):
             return True
         if not self._parser.may_be_label(sentence):
             return False
@@ -364,14 +364,17 @@ class Claims(Generic[S]):
         self.made.append(read.claim("conclusion", text, -begin))
 
     def _option(self, given: str) -> Reading | None:
-        """Content of the option whose letter is the answer, if the option is a sentence."""
+        """Content of the option that is the answer: by itself, or as what the question asks for."""
         option = chosen(given, *self._listings)
-        (sentences,) = self._sentences(_CONCLUSION, [option])
-        if not option or any(sentence.fault for sentence in sentences):
-            return None
-        read = self._stated(sentences, option)
-        stated = [replace(statement, span=gist(given)) for statement in read.statements]
-        return replace(read, statements=stated) if stated else None
+        for text in (option, *fitted(option, self._listings[0])):
+            (sentences,) = self._sentences(_CONCLUSION, [text])
+            if not text or any(sentence.fault for sentence in sentences):
+                return None
+            read = self._stated(sentences, "")  # as a label it was tried before
+            if read.statements:
+                stated = [replace(statement, span=gist(given)) for statement in read.statements]
+                return replace(read, statements=stated)
+        return None
 
     def _stated(self, sentences: Sequence[S], given: str) -> Reading:
         """Content of an answer."""

@@ -248,26 +248,44 @@ def gist(text: str) -> tuple[int, int]:
 
 
 def chosen(text: str, *listings: str) -> str:
-    """Option for an answer that is only its letter, "(b)", from texts that list the options;
-    otherwise empty.
+    """Option for an answer that is only its letter, "(b)", or its words, from texts that list the
+    options; otherwise empty.
     """
-    letter = _option().fullmatch(text[slice(*gist(text))])
-    if letter is None:
-        return ""
-    meant = (said for name, said in _listed(listings) if name == letter[1].lower())
+    said = text[slice(*gist(text))]
+    letter, words = _option().fullmatch(said), _unarticled(said)
+    meant = (
+        option
+        for name, option in _listed(listings)
+        if (name == letter[1].lower() if letter else _unarticled(option) == words)
+    )
     return next(meant, "")
 
 
-def repeats(text: str, *listings: str) -> bool:
-    """Whether a text only repeats one of the options listed in some texts."""
-    said = text[slice(*gist(text))].strip(_MARKS).casefold()
-    return bool(said) and any(said == option.casefold() for _, option in _listed(listings))
+def fitted(option: str, question: str) -> list[str]:
+    """Statements that may answer a question with an option, "the lamp": "the lamp is left of B" for
+    "Which is left of B?", "A left of the lamp" for "What is A left of?"
+    """
+    found = _seeking().search(question)
+    if found is None or not option:
+        return []
+    before, link, rest = found.groups()
+    return [f"{before}{option} {link} {rest}", f"{before}{rest} {option}"]
 
 
-def _listed(listings: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Options listed in texts: letter to content."""
-    for option in (found for listing in listings for found in _OPTIONS.finditer(listing)):
-        yield option[1].lower(), option[2].strip(_MARKS)
+def _unarticled(text: str) -> str:
+    """Words of an option without the article, in lower case."""
+    return _article().sub("", text.strip(_MARKS).casefold())
+
+
+def _listed(listings: Iterable[str]) -> list[tuple[str, str]]:
+    """Options of the first text that lists any: letter and content."""
+    found = next(filter(None, map(_OPTIONS.findall, listings)), [])
+    return [(letter.lower(), option.strip(_MARKS)) for letter, option in found]
+
+
+def options(text: str) -> list[str]:
+    """Content of the options that a question lists by letter."""
+    return [option for _, option in _listed([text])]
 
 
 def lettered(options: object) -> str:
@@ -593,7 +611,7 @@ _LINES = frozenset(("p", "br", "li", "div", "tr", "ul", "ol", "hr", "h1", "h2", 
 _SUBJECT = re.compile(r"(?:(?<=[.,;:!?\n\u2014\u2013] )|(?<=\n)|\A)(?:[\w']+ ){1,5}\Z")
 
 
-_NAMED = ("retraction", "former_form", "negation", "denial")
+_NAMED = ("retraction", "former_form", "negation", "denial", "picking", "copula_form")
 
 
 def _has_words(text: str) -> bool:
@@ -675,6 +693,19 @@ def _drawing() -> re.Pattern[str]:
 @cache
 def _option() -> re.Pattern[str]:
     return _compiled(r"(?:(?:%(lettering)s) )?\(?([a-h])[).]?(?: is (?:%(settled)s|right|true))?")
+
+
+@cache
+def _article() -> re.Pattern[str]:
+    return _compiled(r"\A(?:%(article)s)\s+")
+
+
+@cache
+def _seeking() -> re.Pattern[str]:
+    """Question about a thing: text before and after the words for the thing."""
+    return _compiled(
+        r"([^?.!\n]{0,200}?)\b(?:%(picking)s)\b[^?.!\n]{0,60}?\s(%(copula_form)s)\s([^?\n]{1,200})\?"
+    )
 
 
 @cache

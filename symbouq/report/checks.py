@@ -189,13 +189,16 @@ def sarif(checks: Checks) -> bytes:
 
 
 def github(checks: Checks) -> Iterator[str]:
-    """Checks as workflow commands of GitHub: one `::error` line for each claim that fails."""
+    """Checks as workflow commands of GitHub: one `::error` line for each claim that fails, and for
+    each record that could not be audited.
+    """
     for case in checks.cases:
-        for failure in case.failures:
-            place = _escaped(shown_path(case.file).as_posix(), _IN_PROPERTIES)
-            title = _escaped(f"{failure.verdict} claim in {case.name}", _IN_PROPERTIES)
-            told = _escaped(_sentence(failure))
-            yield f"::error file={place},line={case.line},title={title}::{told}"
+        told = [(f"{f.verdict} claim in {case.name}", _sentence(f)) for f in case.failures]
+        told += [("unaudited record", case.error)] if case.error else []
+        place = _escaped(shown_path(case.file).as_posix(), _IN_PROPERTIES)
+        for title, message in told:
+            named = _escaped(title, _IN_PROPERTIES)
+            yield f"::error file={place},line={case.line},title={named}::{_escaped(message)}"
 
 
 _IN_PROPERTIES = "%\r\n:,"

@@ -195,6 +195,16 @@ def test_any_of_several_targets_will_do(tmp_path: Path, target: list[str], outco
     assert score.value["outcome"] == outcome
 
 
+@pytest.mark.parametrize(("text", "outcome"), [("ANSWER: B", 1.0), ("ANSWER: A", 0.0)])
+def test_a_choice_is_the_thing_of_its_letter(tmp_path: Path, text: str, outcome: float) -> None:
+    given = {"scene": HALL["scene"], "question": "Which thing is above the desk?"}
+    things = ["the door", "the lamp"]
+    sample = Sample(input="As below.", choices=things, target="B", metadata=given)
+    score = scored(tmp_path, sample, text)
+    assert score.value["outcome"] == outcome
+    assert score.metadata["claims"][-1]["verdict"] == ("entailed" if outcome else "contradicted")
+
+
 def test_an_answer_of_several_labels_needs_them_all(tmp_path: Path) -> None:
     both = {
         "id": "both",

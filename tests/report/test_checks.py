@@ -163,7 +163,8 @@ def test_annotations_are_escaped_as_github_reads_them() -> None:
     checks.add_error("g.jsonl", 2, "", "unreadable")
     assert [*github(checks)] == [
         "::error file=x%2Cy%3Az%25.jsonl,line=3,title=contradicted claim in a%3A1%2C 5%25"
-        '::claim 1, "A: 50%25,%0D%0AB", is contradicted: m'
+        '::claim 1, "A: 50%25,%0D%0AB", is contradicted: m',
+        "::error file=g.jsonl,line=2,title=unaudited record::unreadable",
     ]
 
 
@@ -256,7 +257,8 @@ def test_nothing_decided_is_no_pass(tmp_path: Path, lines: tuple[Any, ...]) -> N
     assert done.exit_code == 3, done.output
     assert "nothing is decided, which is no pass" in done.stderr
     if CUT not in lines:  # it has verdicts, but no answer
-        assert "No claim" in done.stderr or "No trace was audited" in done.stderr
+        said = "nothing was judged" if not lines else "No "
+        assert said in done.stderr
 
 
 def test_a_trace_that_was_cut_off_is_skipped(tmp_path: Path) -> None:
@@ -285,6 +287,9 @@ def test_a_record_that_cannot_be_audited_is_an_error(tmp_path: Path) -> None:
     (log,) = json.loads((tmp_path / "s.json").read_text())["runs"]
     assert not log["results"]
     assert len(log["invocations"][0]["toolExecutionNotifications"]) == 1
+    told = run(tmp_path, "--github", lines=(GOOD, "{"))
+    assert told.exit_code == 1
+    assert "traces.jsonl,line=2,title=unaudited record::not valid JSON" in told.stderr
     # The gate is the stronger word.
     assert run(tmp_path, "--fail-on", "contradicted", lines=(BAD, "{")).exit_code == 3
 

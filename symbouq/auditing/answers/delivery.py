@@ -20,7 +20,6 @@ from symbouq.auditing.answers.words import cues, meaning_of, relation_named, tok
 from symbouq.auditing.verdicts import ClaimResult, Premise, TraceResult, Verdict
 from symbouq.errors import RecordError
 from symbouq.ontology.tables import Ontology
-from symbouq.reading.segments import lettered
 from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
@@ -144,8 +143,7 @@ def judge_answer(
     possible = space.name == "composition"
     if last.type != "conclusion":
         return parsed, result
-    asked = "\n".join(filter(None, (trace.question, lettered(trace.answer_space))))
-    labels = delivered(several[1] if several else text or "", space, asked)
+    labels = delivered(several[1] if several else text or "", space, trace.question)
     if labels is None or (several and len(labels) < 2):
         return parsed, result
     declined = [*map(meaning_of, labels)] == ["open"]
@@ -153,11 +151,14 @@ def judge_answer(
     # ends with "cannot be determined", or with yes or no to a question of possibility.
     final = trace.answer_space is None and (declined or _asks_what_may_be(trace, parsed))
     stands = bool(last.relations) and not possible and not final
-    if stands or (space.name in _OF_RELATIONS and not declined):
+    picked = space.name == "choice"  # a thing, or a sentence
+    if (stands and not picked) or (space.name in _OF_RELATIONS and not declined):
         return parsed, result
     try:
         found = answered(ontology, parsed, space.labels)
     except RecordError:  # a label has no meaning in the profile
+        return parsed, result
+    if stands and found.status == "unread":
         return parsed, result
     judged = _judged(labels, found, possible)
     opened = [*map(meaning_of, found.answer)] == ["open"]

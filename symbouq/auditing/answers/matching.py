@@ -50,7 +50,7 @@ from symbouq.limits import check_time
 from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.bounds import shortened
-from symbouq.reading.segments import chosen, gist, judges, refuses
+from symbouq.reading.segments import chosen, gist, judges, lettered, refuses
 
 Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
@@ -123,7 +123,7 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
     """
     text = shortened(text)
     matcher = _matcher(space if isinstance(space, AnswerSpace) else space_of(space))
-    listings = question, text
+    listings = question, text, lettered([*matcher.space.labels])
 
     def is_label(sentence: str) -> bool:
         return matcher.is_label(sentence) or chosen(sentence, *listings) != ""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from symbouq.errors import RecordError
 from symbouq.integrations.geometry import maps, pictures, spaces
-from symbouq.integrations.geometry.things import PROFILE, Found, Thing, scene
+from symbouq.integrations.geometry.things import PROFILE, Found, scene
 
 __all__ = ["FORMATS", "PROFILE", "Format", "scenes"]
 
@@ -60,12 +60,13 @@ def scenes(
     format_ = FORMATS[form or _recognised(content, str(file))]
     wanted = {_bare(name) for name in about}
     missing = dict.fromkeys(about)
-    for name, found in format_.read(content, str(file)):
-        faults = [each for each in found if isinstance(each, RecordError)]
-        things = [each for each in found if isinstance(each, Thing)]
-        yield from faults if things else faults[:-1]
-        if faults and not things:
-            raise faults[-1]
+    read = [*format_.read(content, str(file))]
+    lost = [each for each in read if isinstance(each, RecordError)]
+    named = [each for each in read if not isinstance(each, RecordError)]
+    if lost and not any(things for _, things in named):
+        raise lost[0]
+    yield from lost
+    for name, things in named:
         present = {_bare(thing.name) for thing in things}
         missing = {name: None for name in missing if _bare(name) not in present}
         told = scene(

@@ -37,7 +37,6 @@ def geojson(content: Any, file: str) -> Found:
     if not isinstance(listed, list) or content.get("type", "FeatureCollection") not in _TYPES:
         raise RecordError("expected GeoJSON, an object with a list of `features`", file)
     found: dict[int, tuple[str, shapely.Geometry]] = {}
-    faults = []
     for number, feature in enumerate(listed, start=1):
         try:
             name = (feature.get("properties") or {}).get("name") or feature.get("id")
@@ -46,12 +45,12 @@ def geojson(content: Any, file: str) -> Found:
             place = None  # which is what libraries make of what is no feature
         fault = "needs a name and a geometry" if place is None else _fault(place)
         if fault:
-            faults.append(RecordError(f"feature {number} {fault}", file))
+            yield RecordError(f"feature {number} {fault}", file)
         else:
             found[number] = str(name), place
     names, places = [*zip(*found.values(), strict=True)] or ((), ())
     things = map(on_map, names, _unwrapped(places, file))
-    yield "", [*distinct([*things]), *faults]
+    yield "", distinct([*things])
 
 
 _TYPES = ("FeatureCollection", "Feature")
@@ -102,7 +101,7 @@ def wkt(content: Any, file: str) -> Found:
         content: The text of the file.
         file: The file, for messages.
     """
-    things, faults = [], []
+    things = []
     for number, line in enumerate(str(content).splitlines(), start=1):
         name, tab, text = line.partition("\t")
         if not line.strip():
@@ -113,9 +112,9 @@ def wkt(content: Any, file: str) -> Found:
             place = None
         if place is None or place.is_empty or not name.strip():
             message = "expected a name, a tab and a geometry in WKT"
-            faults.append(RecordError(message, file, number))
+            yield RecordError(message, file, number)
         elif not place.is_valid:
-            faults.append(RecordError(shapely.is_valid_reason(place), file, number))
+            yield RecordError(shapely.is_valid_reason(place), file, number)
         else:
             things.append(on_map(name.strip(), place))
-    yield "", [*distinct(things), *faults]
+    yield "", distinct(things)

@@ -24,6 +24,7 @@ class _Category(BaseModel):
 
 
 class _Annotation(BaseModel):
+    id: _Identity = ""
     image_id: _Identity
     category_id: int
     bbox: tuple[FiniteFloat, FiniteFloat, FiniteFloat, FiniteFloat]
@@ -87,15 +88,16 @@ def coco(content: Any, file: str) -> Found:
     Raises:
         RecordError: If it is none.
     """
-    data = checked(_COCO, content, "annotations of COCO", file)
+    data, faults = checked(_COCO, content, "annotations of COCO", file, [2])
     names = {category.id: category.name for category in data.categories}
     boxes: dict[_Identity, list[tuple[str, Sequence[float]]]] = {i.id: [] for i in data.images}
-    for number, annotation in enumerate(data.annotations):
-        if annotation.image_id not in boxes or annotation.category_id not in names:
-            message = f"annotations[{number}] is of an image or a category that the file lacks"
-            raise RecordError(message, file)
-        box = names[annotation.category_id], annotation.bbox
-        boxes[annotation.image_id].append(box)
+    for each in data.annotations:
+        if each.image_id in boxes and each.category_id in names:
+            boxes[each.image_id].append((names[each.category_id], each.bbox))
+        else:
+            message = f"annotation {each.id} is of an image or a category that the file lacks"
+            faults.append(RecordError(message, file))
+    yield from faults
     for image, found in boxes.items():
         yield str(image), _things(found)
 
@@ -112,7 +114,8 @@ def visual_genome(content: Any, file: str) -> Found:
     Raises:
         RecordError: If it is none.
     """
-    images = checked(_VISUAL_GENOME, content, "objects of Visual Genome", file)
+    images, faults = checked(_VISUAL_GENOME, content, "objects of Visual Genome", file, [3, 1])
+    yield from faults
     for image in images:
         boxes = [(each.names[0], (each.x, each.y, each.w, each.h)) for each in image.objects]
         yield str(image.image_id), _things(boxes)
@@ -129,7 +132,8 @@ def gqa(content: Any, file: str) -> Found:
     Raises:
         RecordError: If it is none.
     """
-    graphs = checked(_GQA, content, "scene graphs of GQA", file)
+    graphs, faults = checked(_GQA, content, "scene graphs of GQA", file, [3, 1])
+    yield from faults
     for image, graph in graphs.items():
         boxes = [(each.name, (each.x, each.y, each.w, each.h)) for each in graph.objects.values()]
         yield image, _things(boxes)

@@ -83,7 +83,9 @@ def boxes(content: Any, file: str) -> Found:
     Raises:
         RecordError: If it is none.
     """
-    yield "", _things(checked(_BOXES, content, "`boxes` in space", file).boxes)
+    found, faults = checked(_BOXES, content, "`boxes` in space", file, [2])
+    yield from faults
+    yield "", _things(found.boxes)
 
 
 def kitti(content: Any, file: str) -> Found:
@@ -92,9 +94,6 @@ def kitti(content: Any, file: str) -> Found:
     Args:
         content: The text of the file, a line an object: 15 values, and a score in results.
         file: The file, for messages.
-
-    Raises:
-        RecordError: If a line is none.
     """
     found = []
     for number, line in enumerate(str(content).splitlines(), start=1):
@@ -105,9 +104,9 @@ def kitti(content: Any, file: str) -> Found:
             if len(values) not in (14, 15):
                 raise ValueError(len(values))
             found.append(_box(kind, _Label(*map(float, values[7:14]))))
-        except ValueError as error:  # of numbers, or of the box that they make
+        except ValueError:  # of numbers, or of the box that they make
             message = "expected a label of KITTI: a type and 14 numbers, sizes above 0"
-            raise RecordError(message, file, number) from error
+            yield RecordError(message, file, number)
     yield "", _things(found)
 
 

@@ -55,29 +55,49 @@ class Thing(NamedTuple):
     solid: bool = True
 
 
-Found = Iterator[tuple[str, Sequence[Thing | RecordError]]]
-"""The scenes of a file: a name, its things, and what is wrong with those that are left out."""
+Found = Iterator[tuple[str, Sequence[Thing]] | RecordError]
+"""The scenes of a file, a name and its things, and what is wrong with things that are left out."""
 
 
-def checked(kind: TypeAdapter[_Checked], content: Any, format_: str, file: str) -> _Checked:
-    """The JSON value of a file, checked.
+def checked(
+    kind: TypeAdapter[_Checked], content: Any, format_: str, file: str, depths: Sequence[int]
+) -> tuple[_Checked, list[RecordError]]:
+    """The JSON value of a file, checked; and what is wrong with the parts of it that are left out.
 
     Args:
         kind: Its shape.
-        content: The value.
+        content: The value; it is changed.
         format_: What the shape is called.
-        file: The file, for the message.
+        file: The file, for messages.
+        depths: How many steps lead to a part that may be left out, the most first.
 
     Raises:
         RecordError: If it has another shape; the message names the first place at fault.
     """
+    faults: dict[tuple[int | str, ...], RecordError] = {}
     try:
-        return kind.validate_python(content)
+        return kind.validate_python(content), []
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in fault["loc"])
-        where = f"{place.lstrip('.')}: " if place else ""
-        raise RecordError(f"expected {format_}; {where}{fault['msg']}", file) from error
+        for fault in error.errors(include_url=False, include_input=False):
+            place = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in fault["loc"])
+            where = f"{place.lstrip('.')}: " if place else ""
+            told = RecordError(f"expected {format_}; {where}{fault['msg']}", file)
+            parts = (fault["loc"][:n] for n in depths if len(fault["loc"]) > n)
+            part = next((each for each in parts if _holder(content, each) is not None), None)
+            if part is None:
+                raise told from error
+            faults.setdefault(part, told)
+    for part in sorted(faults, reverse=True):
+        del _holder(content, part)[part[-1]]
+    found, others = checked(kind, content, format_, file, depths)
+    return found, [*faults.values(), *others]
+
+
+def _holder(content: Any, part: Sequence[int | str]) -> Any:
+    """The list or object that has a part; None where there is none."""
+    for step in part[:-1]:
+        content = content[step]
+    return content if isinstance(content, dict | list) else None
 
 
 def numbered(names: Sequence[str]) -> list[str]:

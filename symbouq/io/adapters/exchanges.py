@@ -12,7 +12,7 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.fields import SCENES
 from symbouq.io.messages import role_of, unpacked, written
-from symbouq.io.values import decoded, described, posed
+from symbouq.io.values import decoded, described
 
 CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
@@ -76,17 +76,6 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
     if asked == "instruction" and there.get("input"):
         prompt = f"{prompt}{_INPUT}{there['input']}"
     return {"prompt": prompt, **answered(there[answer], answer)}
-
-
-def exchanged(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a trace that a record with an exchange gives; none where it has none.
-
-    Raises:
-        RecordError: As `exchange`.
-    """
-    pair = exchange(record)
-    own = {name: record.get(name) for name in ("id", "answer")}
-    return {**own, **pair, **posed(record)} if pair else {}
 
 
 def asked_of(value: Any, place: str) -> str | list[Any]:

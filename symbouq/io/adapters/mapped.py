@@ -2,8 +2,9 @@
 
 `docs/formats.md` shows one. Beside the fields of a trace there are `prompt`, `system` (what was
 asked beside it), `posed` (objects with `scene` and `question`), `thought` (reasoning kept apart),
-`finish` (why the model stopped) and `error` (why there is no answer). `join` names the id by which
-`--batch-input` has the requests, which then are in `request`.
+`finish` (why the model stopped) and `error` (why there is no answer). Where neither `prompt` nor
+`response` is declared, both are found as in data sets (`symbouq.io.adapters.exchanges`). `join`
+names the id by which `--batch-input` has the requests, which then are in `request`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from symbouq.errors import RecordError, SymboUQError, one_line
 from symbouq.io.adapters.base import JsonAdapter, Record
 from symbouq.io.adapters.chat import answered
 from symbouq.io.adapters.documents import path_of
-from symbouq.io.adapters.exchanges import asked_of
+from symbouq.io.adapters.exchanges import asked_of, exchange, is_own
 from symbouq.io.adapters.fields import PROMPT, SCENES, filled, reached
 from symbouq.io.adapters.inputs import Input, opened
 from symbouq.io.messages import is_truncated, unpacked, written
@@ -172,6 +173,12 @@ class _Mapped(JsonAdapter):
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         given = self.given
+        if given.fields.keys().isdisjoint((PROMPT, "response")):
+            if is_own(record):  # of a long line no more than the head was seen
+                return record
+            if fields := exchange(record):
+                return fields | self._others(record)
+            raise self.unexpected(record)
         response, place = given.first(record, "response")
         if response is None:
             fault, _ = given.first(record, "error")
@@ -184,7 +191,7 @@ class _Mapped(JsonAdapter):
                     "and this file by --batch-input"
                 )
             raise self.unexpected(record)
-        fields: dict[str, Any] = answered(response, place)
+        fields = answered(response, place)
         thought, place = given.first(record, "thought")
         if thought is not None and "<think>" not in fields["response"]:
             fields["response"] = written(
@@ -201,11 +208,14 @@ class _Mapped(JsonAdapter):
                 said = asked if isinstance(asked, list) else [{"role": "user", "content": asked}]
                 asked = [{"role": "system", "content": written(system).text}, *said]
             fields[PROMPT] = asked
-        for name in given.fields.keys() - {*_OWN, "response"}:
-            value, _ = given.first(record, name)
-            if value is not None:
-                fields[name] = value
-        for path in given.fields.get("posed", ()):
+        return fields | self._others(record)
+
+    def _others(self, record: dict[str, Any]) -> dict[str, Any]:
+        """The fields of a record beside what was asked and answered."""
+        names = self.given.fields.keys() - {*_OWN, "response"}
+        found = {name: self.given.first(record, name)[0] for name in names}
+        fields = {name: value for name, value in found.items() if value is not None}
+        for path in self.given.fields.get("posed", ()):
             fields |= posed(unpacked(reached(record, path)))
         return fields
 

@@ -255,6 +255,48 @@ def test_an_option_may_be_a_statement(response: str, verdict: str) -> None:
     assert last_claim(response, f"Which is true?{STATED}")["verdict"] == verdict
 
 
+HALL = [
+    "The lamp is north of the desk. The chair is south of the desk.",
+    "The red cup is west of the desk. The blue cup is east of the desk.",
+]
+NORTH = "Which thing is north of the desk?"
+TWO = f"{NORTH} A. the chair B. the lamp"
+
+
+@pytest.mark.parametrize(
+    ("question", "response", "verdict"),
+    [
+        (TWO, "B", "entailed"),
+        (TWO, "(B)", "entailed"),
+        (TWO, "The chair is no match. \\boxed{B}", "entailed"),
+        (TWO, "B. the lamp", "entailed"),
+        (TWO, "The answer is A.", "contradicted"),
+        (TWO, "<think>The lamp is.</think>\n\n**B**", "entailed"),
+        (TWO, "It must be up there. Answer: chair", "contradicted"),
+        (TWO, "D", "unknown"),
+        ("Which of the following is west of the desk?\n(a) the red cup\n(b) the lamp", "(a)", "entailed"),
+        ("Which object is not north of the desk?\nA) the lamp\nB) the chair", "A", "contradicted"),
+        ("What is the desk south of? (A) the chair (B) the lamp", "B", "entailed"),
+        ("What stands west of the desk? A. the cup B. the lamp", "A", "unknown"),
+        (f"{NORTH} A. the vase B. something", "A", "unknown"),
+        (f"{NORTH} A. the vase B. something", "B", "unknown"),
+        ("Where is the key? A. the lamp B. the desk", "A", "unknown"),
+    ],
+)  # fmt: skip
+def test_an_option_may_be_a_thing(question: str, response: str, verdict: str) -> None:
+    trace = Trace(id="1", scene=HALL, question=question, response=response)
+    assert TraceAuditor("everyday").audited(trace)["claims"][-1]["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("response", "verdict"), [("ANSWER: B", "entailed"), ("the chair", "contradicted")]
+)
+def test_a_thing_may_be_of_the_answer_space(response: str, verdict: str) -> None:
+    space = ["the chair", "the lamp"]
+    trace = Trace(id="1", scene=HALL, question=NORTH, answer_space=space, response=response)
+    assert TraceAuditor("everyday").audited(trace)["claims"][-1]["verdict"] == verdict
+
+
 def test_options_of_yes_and_no() -> None:
     space = ["Yes", "No", "Cannot be determined"]
     claim = last_claim("ANSWER: B", "Is the lamp above the desk?", answer_space=space)

@@ -33,7 +33,10 @@ def coco(*boxes: tuple[int, int, list[float]]) -> dict[str, Any]:
     return {
         "images": [{"id": 1}, {"id": 2}, {"id": 3}],
         "categories": [{"id": 7, "name": "dog"}, {"id": 8, "name": "cup"}],
-        "annotations": [{"image_id": i, "category_id": c, "bbox": b} for i, c, b in boxes],
+        "annotations": [
+            {"id": n, "image_id": i, "category_id": c, "bbox": b}
+            for n, (i, c, b) in enumerate(boxes)
+        ],
     }
 
 
@@ -91,8 +94,8 @@ def test_a_thing_need_not_be_in_every_picture(tmp_path: Path) -> None:
         ),
         (coco((1, 7, [0, 0, 1])), "annotations[0].bbox[3]: Field required"),
         (coco((1, 7, [0, 0, 1, float("nan")])), "annotations[0].bbox[3]: Input should be a finite"),
-        (coco((1, 9, [0] * 4)), "annotations[0] is of an image or a category that the file lacks"),
-        (coco((4, 7, [0] * 4)), "annotations[0] is of an image or a category that the file lacks"),
+        (coco((1, 9, [0] * 4)), "annotation 0 is of an image or a category that the file lacks"),
+        (coco((4, 7, [0] * 4)), "annotation 0 is of an image or a category that the file lacks"),
         (
             [{"image_id": 1, "objects": [{"names": [], **corner((0, 0, 1, 1))}]}],
             "expected objects of Visual Genome; [0].objects[0].names: List should have at least 1",
@@ -107,3 +110,43 @@ def test_faults_are_told(tmp_path: Path, content: Any, message: str) -> None:
     done = CliRunner().invoke(main, ["scenes", "import", str(written(tmp_path, content))])
     assert done.exit_code == 2
     assert f"photos.json: {message}" in done.output or f"; {message}" in done.output
+
+
+def without(content: Any, *path: int | str) -> Any:
+    """A value that lacks a part."""
+    value = json.loads(json.dumps(content))
+    part = value
+    for step in path[:-1]:
+        part = part[step]
+    del part[path[-1]]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("content", "message", "left"),
+    [
+        (without(COCO, "categories", 1), "annotation 1 is of an image or a category that the", 0),
+        (
+            without(COCO, "categories", 1, "name"),
+            "expected annotations of COCO; categories[1].name",
+            0,
+        ),
+        (without(COCO, "annotations", 1, "bbox"), "annotations[1].bbox: Field required", 1),
+        (without(COCO, "images", 1), "annotation 3 is of an image or a category that the file", 3),
+        (
+            without(VISUAL_GENOME, 0, "objects", 1, "names"),
+            "[0].objects[1].names: Field required",
+            1,
+        ),
+        (without(VISUAL_GENOME, 1, "image_id"), "[1].image_id: Field required", 3),
+        (without(GQA, "1", "objects", "1", "h"), "1.objects.1.h: Field required", 1),
+        (without(GQA, "n2", "objects"), "n2.objects: Field required", 3),
+    ],
+)
+def test_a_bad_object_costs_no_other(tmp_path: Path, content: Any, message: str, left: int) -> None:
+    done = CliRunner().invoke(main, ["scenes", "import", str(written(tmp_path, content))])
+    assert done.exit_code == 1
+    assert message in done.stderr
+    first, *_ = map(json.loads, done.stdout.splitlines())
+    assert first["id"] == "photos-1"
+    assert len(first["scene"]) == left

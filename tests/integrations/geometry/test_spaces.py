@@ -100,8 +100,8 @@ def test_a_label_turns_clockwise_as_seen_from_above(tmp_path: Path) -> None:
     [
         (
             "a.json",
-            {"boxes": [ROOM["boxes"][0], {"name": "cup", "center": [0, 0, 0]}]},
-            "a.json: expected `boxes` in space; boxes[1].size: Field required",
+            {"boxes": [{"name": "cup", "center": [0, 0, 0]}]},
+            "a.json: expected `boxes` in space; boxes[0].size: Field required",
         ),
         (
             "a.json",
@@ -109,7 +109,6 @@ def test_a_label_turns_clockwise_as_seen_from_above(tmp_path: Path) -> None:
             "boxes[0].size[1]: Input should be greater than or equal to",
         ),
         ("a.json", {"boxes": [{"name": " "}]}, "boxes[0].name: String should have at least 1"),
-        ("a.txt", KITTI[0] + "\nCar 1 2", "a.txt:2: expected a label of KITTI"),
         ("a.txt", KITTI[0].replace("1.57", "left"), "a.txt:1: expected a label of KITTI"),
         ("a.txt", label("Car", 0, 1, 1, 0, 0, 0, 0), "a.txt:1: expected a label of KITTI"),
         ("a.txt", "0 1 " + KITTI[0], "a.txt:1: expected a label of KITTI"),  # of tracks
@@ -119,3 +118,21 @@ def test_faults_are_told(tmp_path: Path, name: str, content: Any, message: str) 
     done = CliRunner().invoke(main, ["scenes", "import", str(written(tmp_path, name, content))])
     assert done.exit_code == 2
     assert message in done.output
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "a.json",
+            {"boxes": [ROOM["boxes"][0], {"name": "cup", "center": [0, 0, 0]}, ROOM["boxes"][1]]},
+            "a.json: expected `boxes` in space; boxes[1].size: Field required",
+        ),
+        ("a.txt", "\n".join([KITTI[0], "Car 1 2", KITTI[1]]), "a.txt:2: expected a label of KITTI"),
+    ],
+)
+def test_a_bad_box_costs_no_other(tmp_path: Path, name: str, content: Any, message: str) -> None:
+    done = CliRunner().invoke(main, ["scenes", "import", str(written(tmp_path, name, content))])
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert json.loads(done.stdout)["scene"]
