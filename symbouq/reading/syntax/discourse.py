@@ -177,8 +177,8 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Pairs of containers of one kind, such as two rooms or two boxes, that no statement relates
-        and neither of which is in or on the other. A thing is said to be in one of that kind.
+        """Pairs of containers of one kind, such as two rooms, that no statement relates and neither
+        of which is in or on the other. A thing is said to be in one of that kind.
 
         Args:
             spoken: Statements of the text.
