@@ -177,8 +177,8 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Pairs of containers of one kind, as two rooms or two boxes, that hold something, that no
-        statement relates and neither of which is in or on the other.
+        """Pairs of containers of one kind, such as two rooms, that no statement relates and neither
+        of which is in or on the other. A thing is said to be in one of that kind.
 
         Args:
             spoken: Statements of the text.
@@ -188,11 +188,14 @@ class Discourse:
         held: dict[int, set[int]] = {}
         containers = set()
         for said in spoken:
-            inverse = (self._converse.get(said.relation), said.ground, said.figure)
-            for relation, part, whole in ((said.relation, said.figure, said.ground), inverse):
-                if relation in around and not said.triplet.negative:
-                    held.setdefault(part, set()).add(whole)
-                    containers |= {whole} if relation in self._containing else set()
+            if said.triplet.negative:
+                continue
+            if said.relation in around:
+                held.setdefault(said.figure, set()).add(said.ground)
+            if self._converse.get(said.relation) in around:
+                held.setdefault(said.ground, set()).add(said.figure)
+            if said.relation in self._containing:
+                containers.add(said.ground)
         related = {frozenset((said.figure, said.ground)) for said in spoken}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:

@@ -23,7 +23,7 @@ PIPELINES = (
 )
 """Packages of trained English pipelines with a parser, in order of preference."""
 
-_UNUSED = ("ner", "entity_ruler", "textcat")
+_UNUSED = ("ner", "entity_ruler", "textcat", "senter")
 """Unused components of pipelines."""
 _BATCH = 64
 
