@@ -339,7 +339,7 @@ _LOST = {
     "langfuse": "audits were rejected by Langfuse: check LANGFUSE_BASE_URL and its keys",
     "phoenix": "audits were rejected by Phoenix: check PHOENIX_COLLECTOR_ENDPOINT",
 }
-"""Maps a host that audits are sent to, to what is printed if some are lost."""
+"""Maps each host for audits to what is printed if some of them are lost."""
 
 
 def _sending(host: str) -> AuditEvents | Scores:

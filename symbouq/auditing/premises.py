@@ -11,7 +11,7 @@ from symbouq.logic.programs import Atom, Condition, hitting_set
 _ROUNDS = 40
 """Maximum number of search rounds. Finding the best premises is hard in the worst case."""
 _MANY = 12
-"""Maximum number of premises in a core for which each one is tried immediately."""
+"""Maximum size of a core whose premises are tried one by one immediately."""
 _ROUNDS_AHEAD = 10
 """Number of search rounds before the premises of a larger core are tried one by one."""
 

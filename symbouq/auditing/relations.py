@@ -105,8 +105,8 @@ class ClaimInput:
     Attributes:
         relations: The relations, possibly none.
         stance: The stance.
-        settled: Whether the scene is complete. If not, what it leaves out decides nothing about
-            possible worlds.
+        settled: Whether the scene is complete. If not, its gaps decide nothing about possible
+            worlds.
         sure: Whether the claim was read with certainty. If not, it contradicts nothing.
         whole: Whether the claim was read in full. If not, it is never entailed.
         count: Bounds on the number of true relations of a `counted` claim.

@@ -39,7 +39,7 @@ class Outcome:
         spec: The test.
         misses: Failed expectations.
         todo: Known misses that still fail.
-        notes: Oddities that are no failures: a known miss that passes, an unread scene, no
+        notes: Oddities that are not failures: a known miss that passes, an unread scene, no
             expectation.
         seconds: How long the test took.
         messages: The audit's messages, one per claim.

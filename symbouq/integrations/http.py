@@ -91,7 +91,7 @@ class _Metrics:
         self.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
-        """Yield what is counted elsewhere; called by `prometheus_client`."""
+        """Yield the counts kept elsewhere. `prometheus_client` calls this method."""
         text = "Workers that died or were overdue, and were started again."
         yield CounterMetricFamily("symbouq_restarts", text, value=self._workers.restarts)
 

@@ -109,7 +109,7 @@ def written(value: Any) -> Written:
 
 
 def alternatives(value: Any) -> list[Any]:
-    """Return the choices of a completion. Return any other value in a list of its own."""
+    """Return the choices of a completion. Return any other value as the only item of a list."""
     if isinstance(value, dict) and "role" not in value:
         for name in _CHOICES:
             listed = value.get(name)

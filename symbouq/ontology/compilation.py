@@ -138,7 +138,7 @@ def _shown_facts() -> Iterator[str]:
 MOST_RULES = 50_000
 """Maximum number of ground rules for the tables of a profile. The built-in ontology has 8,000."""
 _OBSERVED = 8
-"""Factor by which this limit is higher with rules that observe the program."""
+"""Factor by which rules that observe the program raise this limit."""
 
 
 def _ground(

@@ -614,8 +614,8 @@ class _Bounds:
         return _variables([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
-        """Whether a term is a fixed number. A name compares greater than all numbers, so it is no
-        bound.
+        """Whether a term is a fixed number. A name compares greater than all numbers, so it does
+        not bound one.
         """
         number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
         return bool(number) and self._is_fixed(term)

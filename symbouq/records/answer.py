@@ -30,4 +30,4 @@ class AnswerRecord(Record):
     default: bool
     """Whether the answer is "no" only by default, because "yes" does not follow."""
     faults: list[str] = Field(default_factory=list)
-    """Internal errors because of which the scene or question was not read."""
+    """Internal errors that prevented the scene or question from being read."""

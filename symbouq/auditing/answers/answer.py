@@ -72,7 +72,7 @@ class Labels:
         return given
 
     def consistency(self, feasible: bool, clash: list[str]) -> Answer:
-        """Answer whether the scene can be true.
+        """Return the answer to whether the scene can be true.
 
         Args:
             feasible: Whether the scene is feasible.

@@ -99,7 +99,7 @@ class _Questioner:
     # Kinds of questions --------------------------------------------------------------------
 
     def _related(self, query: Query, labels: Labels) -> Answer:
-        """Answer which relations of the answer space two things have."""
+        """Find the relations of the answer space that hold between two things."""
         pair = query.pair
         if pair is None:
             return Answer("unread")
@@ -121,7 +121,7 @@ class _Questioner:
         )
 
     def _picked(self, query: Query, labels: Labels) -> Answer:
-        """Answer for which things the predicates hold, among the options or all things."""
+        """Find the things for which the predicates hold, among the options or all things."""
         if not query.predicates:
             return Answer("unread")
         phrases = {label: self._question.phrase(label) for label in labels.things}
@@ -155,7 +155,7 @@ class _Questioner:
         return Answer("answered", given, given, given, rest, premises, default)
 
     def _judged(self, query: Query, labels: Labels) -> Answer:
-        """Answer whether the question's statement holds."""
+        """Judge whether the question's statement holds."""
         clause = query.clause
         if clause is None:
             return Answer("unread")

@@ -11,8 +11,8 @@ ENDLESS = 1 << 30
 """Number of bytes in a line or item after which the search for its end stops."""
 
 RATIO = 900
-"""Maximum ratio of decompressed to compressed bytes. Text reaches some tens, a repeated sentence
-some hundreds, and a repeated byte 1,030.
+"""Maximum ratio of decompressed to compressed bytes. Text reaches a few dozen, a repeated
+sentence several hundred, and a repeated byte 1,030.
 """
 
 TRUSTED = 1 << 22

@@ -94,7 +94,7 @@ def _lists(value: Any, path: str = "") -> Iterator[str]:
 
 def mapping_for(record: dict[str, Any]) -> str:
     """Suggest `--map` options for reading a record, by the names of its fields, then by the texts
-    in them. `FIELD` stands for what is not found.
+    in them. `FIELD` stands for a field that is not found.
     """
     texts = dict(_texts(record))
     found: dict[str, str] = {}
