@@ -254,7 +254,6 @@ class Claims(Generic[S]):
         return [part for of_sentence in parts for part in of_sentence] or alone
 
     def _sentence(self, sentence: S, gap: str, end: str) -> None:
-        """Add the claims in a sentence."""
         skipped = unmarked(sentence.text)
         text, start = sentence.text[skipped:], sentence.start + skipped
         if retracts(text):
@@ -381,7 +380,6 @@ class Claims(Generic[S]):
         return None
 
     def _stated(self, sentences: Sequence[S], given: str) -> Reading:
-        """Read an answer."""
         for why in filter(None, map(self._parser.unreadable, sentences)):
             self.faults.append(str(ReadingError(_CONCLUSION, why, given)))
             return Reading(reason="unread")
@@ -397,8 +395,8 @@ class Claims(Generic[S]):
 
 
 def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) -> range:
-    """Return the indices of an answer's sentences, including those on the lines after a heading or
-    an open list.
+    """The indices of an answer's sentences, including those on the lines after a heading or an open
+    list.
     """
     if answer is None:
         return range(0)

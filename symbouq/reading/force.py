@@ -59,7 +59,7 @@ def unmarked(text: str) -> int:
 
 
 def _words_of(text: str) -> set[str]:
-    """Return the words of a text, in lower case and with straight apostrophes."""
+    """The words of a text, in lower case and with straight apostrophes."""
     return {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
 
 
@@ -159,7 +159,6 @@ class Forces:
         return self._conditioned(words) and self._person.isdisjoint(words)
 
     def _conditioned(self, words: tuple[str, ...]) -> bool:
-        """Whether the words begin with a conditional word."""
         return any(words[: len(opening)] == opening for opening in self._condition)
 
     def _parts(self, text: str, words: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
@@ -190,5 +189,4 @@ def forces_of(ontology: Ontology) -> Forces:
 
 
 def _phrases(texts: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Split each text into words. The longest come first."""
     return tuple(sorted((tuple(_WORD.findall(text)) for text in texts), key=len, reverse=True))

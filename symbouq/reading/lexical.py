@@ -108,12 +108,7 @@ class LexicalParser(ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """Read a text or part of one.
-
-        Args:
-            tokens: Its tokens.
-            text: The text.
-        """
+        """Read a text or part of one."""
 
     @abstractmethod
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:

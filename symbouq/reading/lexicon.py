@@ -131,7 +131,6 @@ class Lexicon:
         self._build()
 
     def _build(self) -> None:
-        """Create the spaCy pipeline and the matcher, with an empty cache."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = spacy.pipeline.Sentencizer(punct_chars=sorted(_FULL_STOPS))
@@ -178,7 +177,7 @@ class Lexicon:
         return listed
 
     def _describing(self) -> dict[str, LexicalEntry]:
-        """Return the words that form noun phrases in descriptions."""
+        """The words that form noun phrases in descriptions."""
         ontology = self.ontology
         listed = {
             text: LexicalEntry("ordinal", value=str(n))
@@ -367,7 +366,7 @@ class Lexicon:
         )
 
     def _swapped(self, word: str) -> str:
-        """Return the short word of which two letters were swapped: "hte"."""
+        """The short word of which two letters were swapped: "hte"."""
         if not 2 <= len(word) <= 3:
             return ""
         twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
@@ -375,7 +374,7 @@ class Lexicon:
         return known[0] if len(known) == 1 else ""
 
     def _right(self, word: str) -> str:
-        """Return the known word for a misspelled one; empty if none or several fit."""
+        """The known word for a misspelled one; empty if none or several fit."""
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
             near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []

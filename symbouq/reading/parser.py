@@ -69,7 +69,7 @@ class TraceParser:
         return self.ontology.reads(dataset) or by_profile
 
     def _words(self, kind: str) -> Ontology:
-        """Return the tables whose words are used for a kind of text."""
+        """The tables whose words are used for a kind of text."""
         return self._own if kind == "described" else self.ontology
 
     def _reader_of(self, dataset: str | None) -> TraceReader:
@@ -285,12 +285,7 @@ class TraceParser:
         ]
 
     def record(self, trace: Trace, parsed: ParsedTrace) -> dict[str, Any]:
-        """Return a trace with relations added to its text, as an input record.
-
-        Args:
-            trace: The trace.
-            parsed: The trace as read.
-        """
+        """Return a trace with relations added to its text, as an input record."""
         record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology.profile
         record["scene_relations"] = [statement.record(n) for n, statement in parsed.scene]
@@ -318,8 +313,7 @@ class TraceParser:
 
 
 def _written(trace: Trace) -> str | None:
-    """Return the free text of a trace. A truncated one is cut at the end of its last full sentence.
-    """
+    """The free text of a trace. A truncated one is cut after its last full sentence."""
     if not trace.truncated:
         return trace.response
     with untimed():
@@ -330,7 +324,7 @@ def _written(trace: Trace) -> str | None:
 
 
 def _stand_ins(instance: Instance) -> StandIns:
-    """Return the free text of a trace. A truncated one is cut after its last full sentence."""
+    """Stand-ins for the names in a scene that is given as relations."""
     given = instance.scene_relations or ()
     return StandIns(name for relation in given for name in (relation.subject, relation.object))
 

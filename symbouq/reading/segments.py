@@ -141,7 +141,7 @@ def _marks() -> re.Pattern[str]:
 
 
 def _one_of(texts: Iterable[str]) -> str:
-    """Return a regular expression for any of the given texts, the longest first."""
+    """A regular expression for any of the given texts, the longest first."""
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
 
 
@@ -275,12 +275,12 @@ def fitted(option: str, question: str) -> list[str]:
 
 
 def _unarticled(text: str) -> str:
-    """Return the words of an option in lower case, without the article."""
+    """The words of an option in lower case, without the article."""
     return _article().sub("", text.strip(_MARKS).casefold())
 
 
 def _listed(listings: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the options in the first text that lists any, each with its letter."""
+    """The options in the first text that lists any, each with its letter."""
     found = next(filter(None, map(_OPTIONS.findall, listings)), [])
     return [(letter.lower(), option.strip(_MARKS)) for letter, option in found]
 
@@ -347,12 +347,7 @@ def answering(
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
-    """Find where to look for the answer in a response: where it is marked, or announced.
-
-    Args:
-        sentences: The sentences of the response.
-        roles: Their roles.
-    """
+    """Find where to look for the answer in a response: where it is marked, or announced."""
     marked = [n for n, role in enumerate(roles) if role == "answer" and _has_words(sentences[n])]
     if marked:
         first = marked[-1]
@@ -555,7 +550,7 @@ def _retractions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opened(text: str, place: int, subject: bool) -> int | None:
-    """Return the start of the clause with a retraction phrase; None if it retracts nothing.
+    """The start of the clause with a retraction phrase; None if it retracts nothing.
 
     Args:
         text: The text.
@@ -578,8 +573,8 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
 
 
 def _interrupted(text: str, place: int) -> str:
-    """Return the clause interrupted before a character, "A is left, no, right of B"; empty if there
-    is none.
+    """The clause interrupted before a character, "A is left, no, right of B"; empty if there is
+    none.
     """
     before = text[max(0, place - _WINDOW) : place].rstrip(_PAUSES + "\n")
     clause = _SENTENCE.split(before.rsplit("\n", 1)[-1])[-1]
@@ -706,8 +701,8 @@ def _judgements() -> frozenset[str]:
 
 @cache
 def _drawing() -> re.Pattern[str]:
-    """Return a pattern for the start of an inferred answer, "So, therefore, it is ", or for an
-    option's letter.
+    """A pattern for the start of an inferred answer, "So, therefore, it is ", or for an option's
+    letter.
     """
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"

@@ -85,7 +85,7 @@ class StandIns:
 
 
 def _label(number: int, length: int) -> str:
-    """Return a word for the name with the given number, "Z07", no longer than the name."""
+    """A word for the name with the given number, "Z07", no longer than the name."""
     digits = 1 if length < 3 else 2
     letter, rest = divmod(number, 10**digits)
     return f"{chr(ord('Z') - letter % 26)}{rest:0{digits}}"

@@ -99,7 +99,7 @@ def structured_trace(
 
 
 def _count(claim: ClaimRecord, number: int) -> Count | None:
-    """Return the bounds of a counted claim; None for other claims.
+    """The bounds of a counted claim; None for other claims.
 
     Raises:
         RecordError: If a counted claim has no bounds.

@@ -71,7 +71,6 @@ class Statement:
         }
 
     def _amounts(self) -> dict[str, Any]:
-        """Return the amounts as fields of a record; empty if there are none."""
         if not self.offset:
             return {}
         offset: dict[str, Any] = {}

@@ -72,7 +72,6 @@ def _continues(line: str, following: str, closed: bool) -> bool:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line may begin a wrapped sentence."""
     marker = _MARKER.match(line)
     words = _WORD.findall(line, marker.end() if marker else 0)
     if len(words) < _FEWEST or _APART.match(line):

@@ -174,7 +174,6 @@ class _Question(Sentence):
         return Query(about=about, predicates=best[0], options=options)
 
     def _options(self, position: int) -> tuple[Phrase, ...]:
-        """Return the options in `X or Y`."""
         found: list[Phrase] = []
         while (start := self._phrase_at(position)) is not None:
             phrase, position = self.phrases(start)[0]
@@ -263,7 +262,6 @@ class Scene:
         return (near or found)[:1]
 
     def _together(self, first: int, second: int) -> bool:
-        """Whether two things are in one container."""
         things = self.discourse.things
         return things[first].container == things[second].container
 
@@ -351,7 +349,6 @@ class Scene:
         return all_of([self._over(phrase, test, None) for phrase in clause.subjects])
 
     def _mutual(self, clause: Clause) -> Value:
-        """Whether things are related to each other."""
         things = [n for phrase in clause.subjects for n in self.picked(phrase)]
         pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
         return all_of(

@@ -140,7 +140,6 @@ class DescribedReader(LexicalReader):
         return tuple(stated), discourse
 
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
-        """Parse a question about a scene's things into a query."""
         with reading("the question", question):
             tokens = self.lexicon.tokens(question)
             if len(tokens) > LONGEST_SENTENCE:
@@ -206,7 +205,7 @@ class DescribedReader(LexicalReader):
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
-        """Return the titles of the pair that a question asks about; None if it is unclear."""
+        """The titles of the pair that a question asks about; None if it is unclear."""
         if query.pair is None:
             return None
         scene = queries.Scene(discourse, discourse.is_stated)

@@ -281,7 +281,6 @@ class Discourse:
         return len(self.things) - 1
 
     def _free(self, thing: Thing) -> int:
-        """Return the next free number among similar things in the same place."""
         taken = {
             other.number
             for other in self.things
@@ -455,8 +454,8 @@ class _Interpretation:
             discourse.salient = [*dict.fromkeys([self.topic, *discourse.salient])]
 
     def _told_apart(self, phrase: Phrase) -> int | None:
-        """Return the only thing that fits a phrase with a name or a noun; None unless there is
-        exactly one.
+        """The only thing that fits a phrase with a name or a noun; None unless there is exactly
+        one.
         """
         fits = [n for n in range(len(self.of)) if self.of.fits(phrase, n)]
         return fits[0] if len(fits) == 1 and (phrase.names or phrase.kind) else None
@@ -705,8 +704,8 @@ class _Interpretation:
     def _looked_up(
         self, phrase: Phrase, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float, bool]:
-        """Return the things of a phrase, the confidence in them, and whether its relative clauses
-        are new information.
+        """The things of a phrase, the confidence in them, and whether its relative clauses are new
+        information.
         """
         discourse = self.of
         determiner = phrase.determiner
@@ -809,8 +808,8 @@ class _Interpretation:
         )
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
-        """Return the things that "two squares" refers to, if exactly two are known and no place for
-        new ones is stated. The result is empty if it introduces them.
+        """The things that "two squares" refers to, if exactly two are known and no place for new
+        ones is stated; empty if it introduces them.
         """
         discourse = self.of
         here = [
@@ -824,7 +823,6 @@ class _Interpretation:
         return tuple(here) if len(here) == phrase.count else ()
 
     def _mentioned(self) -> set[int]:
-        """Return the things mentioned so far in this sentence."""
         return {n for numbers, _ in self.found.values() for n in numbers}
 
     def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
@@ -841,13 +839,13 @@ class _Interpretation:
         return tuple(found), 1.0
 
     def _kind_of_names(self) -> str:
-        """Return the kind that all named things share; empty if there is none."""
+        """The kind that all named things share; empty if there is none."""
         kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
-        """Return the container of a phrase's thing: the stated one, or that of a thing related to
-        it in a relative clause; None if neither is known.
+        """The container of a phrase's thing: the stated one, or that of a thing related to it in a
+        relative clause; None if neither is known.
         """
         discourse = self.of
         if phrase.kind in discourse.ontology.lexicon.container:
@@ -910,7 +908,7 @@ class _Interpretation:
         return tuple(fits[:1]), sure
 
     def _partners(self, uses: Sequence[_Use]) -> set[int]:
-        """Return the things that a phrase is related to, since it refers to none of them."""
+        """The things that a phrase is related to, since it refers to none of them."""
         found = {n for use in uses for n in use.things}
         for use in uses:
             for partner in use.phrases:

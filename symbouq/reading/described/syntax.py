@@ -372,7 +372,6 @@ class Sentence:
         return Parse(tuple(found), skipped, whole, tuple(self.tokens))
 
     def _best(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
-        """Return the longest chain of clauses from a position."""
         best: tuple[list[Clause], int] | None = None
         worth = (0, 0)
         for chain, end in self._chains(position):
@@ -625,9 +624,7 @@ class Sentence:
     def _relations(
         self, position: int, denied: bool = False
     ) -> list[tuple[tuple[_Related, ...], int]]:
-        """Return the relations that share an object, `below and to the left of`, the longest list
-        first.
-        """
+        """The relations that share an object, `below and to the left of`, longest first."""
         first = self._relation(position, denied)
         if first is None:
             return []
@@ -646,7 +643,7 @@ class Sentence:
         return found
 
     def _relation(self, position: int, denied: bool) -> _Related | None:
-        """Return a single relation: `to the left of`, `touching`, `not far from`."""
+        """A single relation: `to the left of`, `touching`, `not far from`."""
         start = position
         while self.kind(position) == "negation":
             denied, position = True, position + 1
@@ -794,8 +791,8 @@ class Sentence:
                     yield clauses, end
 
     def _closed(self, end: int) -> int:
-        """Return the position after a comma that closes a clause before the verb: "X, which is
-        above Y, is left of Z".
+        """The position after a comma that closes a clause before the verb: "X, which is above Y, is
+        left of Z".
         """
         if self.kind(end) != ",":
             return end
@@ -818,7 +815,6 @@ class Sentence:
                     yield (*clauses, *more), self._closed(last)
 
     def _core(self, position: int) -> Phrase | None:
-        """Return a noun phrase without its relative clauses."""
         kind = self.kind(position)
         if kind == "pronoun":
             plural = self.tokens[position].head in ("they", "them")
@@ -915,7 +911,6 @@ class Sentence:
         )
 
     def _attributes(self, position: int) -> tuple[list[tuple[str, str]], int]:
-        """Return consecutive adjectives, with or without commas."""
         found: list[tuple[str, str]] = []
         while self.kind(position) == "attribute" or (
             found and self.kind(position) == "," and self.kind(position + 1) == "attribute"
@@ -927,7 +922,7 @@ class Sentence:
         return found, position
 
     def _stranger(self, position: int) -> tuple[str, int]:
-        """Return a noun that the lexicon lacks: `the desk lamp`."""
+        """A noun that the lexicon lacks: `the desk lamp`."""
         start = position
         while self.kind(position) == "content":
             position += 1
@@ -963,7 +958,6 @@ class Sentence:
         return (), False, position
 
     def _names(self, position: int, many: bool = True) -> tuple[tuple[str, ...], int]:
-        """Return the names in a list that begins at a position."""
         names: list[str] = []
         end = position
         while self._may_name(position):

@@ -101,8 +101,8 @@ class Sentence:
         return self._text(position) in self._words(word_class)
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
-        """Return the verb forms that a token may be. An unknown word may be a verb without spatial
-        meaning if it is spelled like one.
+        """The verb forms that a token may be. An unknown word may be a verb without spatial meaning
+        if it is spelled like one.
         """
         text = self._text(position)
         known = self._lexicon.forms.get(text)
@@ -117,8 +117,8 @@ class Sentence:
         return []
 
     def _skip_asides(self, position: int) -> int:
-        """Return the position after adverbs without spatial meaning. Those in "-ly" are an open
-        class, except for hedges.
+        """The position after adverbs without spatial meaning. Those in "-ly" are an open class,
+        except for hedges.
         """
         while self._kind(position) == "aside" or (
             self._kind(position) == "content"
@@ -186,7 +186,6 @@ class Sentence:
                 yield end
 
     def _capital(self, position: int) -> bool:
-        """Whether a token is spelled like a name."""
         if not 0 <= position < len(self._tokens) or self._is(position, "determiner"):
             return False
         return self._tokens[position].text[:1].isupper()
@@ -223,7 +222,6 @@ class Sentence:
                     yield clauses + more, last
 
     def _predicate(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """Yield a verb with its auxiliaries and complements."""
         position = self._skip_asides(position)
         kind, text = self._kind(position), self._text(position)
         contracted = kind == "negation" and text.endswith(("n't", " not"))
@@ -387,8 +385,8 @@ class Sentence:
         return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
-        """Return the way or the relation that a preposition states for an event. If it may be both,
-        it is a way if something moves, or is perceived beyond the ground.
+        """The way or the relation that a preposition states for an event. If it may be both, it is
+        a way if something moves, or is perceived beyond the ground.
         """
         if self._kind(position) not in ("relation", "way"):
             return "", ""
@@ -405,7 +403,6 @@ class Sentence:
     # Places --------------------------------------------------------------------------------
 
     def _places(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Yield the places of the given subjects, in one or more phrases."""
         for states, end in self._place(subjects, self._skip_asides(position)):
             clauses = tuple(replace(frame, states=(state,)) for state in states)
             yield clauses, self._skip_asides(end)

@@ -81,7 +81,7 @@ class EventReader(LexicalReader):
         )
 
     def _clauses_of_each(self, scene: tuple[str, ...], question: str) -> list[Clauses]:
-        """Return the clauses of each scene sentence, and of the question."""
+        """The clauses of each scene sentence, and of the question."""
         found: list[Clauses] = []
         for number, text in enumerate(scene, start=1):
             part = f"{SCENE_SENTENCE} {number}"

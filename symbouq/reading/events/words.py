@@ -40,7 +40,6 @@ class EventLexicon(Lexicon):
         super().__init__(ontology)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """Return all phrases and words of the profile."""
         listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
             for text in sorted(self.ontology.words(word_class)):
@@ -56,12 +55,7 @@ class EventLexicon(Lexicon):
 
 
 def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
-    """Return the forms of a verb, which are regular unless given.
-
-    Args:
-        base: Its base form.
-        irregular: The irregular forms.
-    """
+    """Return the forms of a verb, which are regular unless given."""
     stem = base
     if base.endswith("e"):
         stem = base[:-1]
@@ -93,7 +87,7 @@ def _doubles(base: str) -> bool:
 
 
 def _movers(ontology: Ontology) -> frozenset[str]:
-    """Return the verbs that move their agent or patient, including manners of such verbs."""
+    """The verbs that move their agent or patient, including manners of such verbs."""
     movers = {verb for verb, _ in ontology.events.get(("sets_going", 2), ())}
     manners = ontology.events.get(("manner_of", 2), ())
     while more := {verb for verb, kind in manners if kind in movers} - movers:

@@ -39,7 +39,6 @@ def example(spec: Spec) -> tuple[dict[str, str], Reply]:
 
 
 def _parts(says: Iterable[ExpectedReading], ids: Mapping[str, str]) -> dict[str, list[Any]]:
-    """Return what a sentence says, by field of its reading."""
     parts: dict[str, list[Any]] = defaultdict(list)
     for said in says:
         words, things = said.words, [_id(thing.name, ids) for thing in said.things]
@@ -75,7 +74,7 @@ def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
 def _mentions(
     text: str, says: Iterable[ExpectedReading], ids: dict[str, str]
 ) -> Iterable[ThingMention]:
-    """Return the things that a sentence mentions, with the article in the sentence."""
+    """The things that a sentence mentions, with the article in the sentence."""
     seen: dict[tuple[str, str], None] = {}
     for said in says:
         for thing in said.things:
@@ -88,7 +87,7 @@ def _mentions(
 
 
 def _id(name: str, ids: Mapping[str, str]) -> str:
-    """Return the id of a thing, or of its former place, by name."""
+    """The id of a thing, or of its former place, by name."""
     return ids[moved(name)] + name.removeprefix(moved(name))
 
 

@@ -242,7 +242,7 @@ def _standing(
 
 
 def _of_one(sentence: SentenceReading) -> list[PlaceReading | HeadingReading]:
-    """Return a sentence's readings about single things."""
+    """A sentence's readings about single things."""
     return [*sentence.places, *sentence.headings]
 
 
@@ -330,8 +330,8 @@ def _stance(
     text: str,
     span: tuple[int, int],
 ) -> str:
-    """Return the stance that the model gave a relation, unless every reader can see from the words
-    that nothing is stated. A scene may describe itself in instructions.
+    """The stance that the model gave a relation, unless every reader can see from the words that
+    nothing is stated. A scene may describe itself in instructions.
     """
     if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
         return reading.stance
@@ -344,7 +344,7 @@ def _stance(
 
 
 def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
-    """Return a number in a sentence that is part of no reading; empty if there is none."""
+    """A number in a sentence that is part of no reading; empty if there is none."""
     amounts = [relation.amount for relation in sentence.relations if relation.amount]
     of_places = [place.words for place in sentence.places]
     rest = _without(text, [*(m.words for m in sentence.things), *amounts, *of_places])
@@ -401,7 +401,7 @@ def _repeats(ontology: Ontology, sample: Collection[Said], said: Said) -> bool:
 
 
 def _clashing(ontology: Ontology, relations: Sequence[JudgedRelation]) -> set[int]:
-    """Return the positions of asserted relations that exclude each other for the same pair."""
+    """The positions of asserted relations that exclude each other for the same pair."""
     pairs: dict[int, tuple[str, str, str]] = {
         n: _said(ontology, relation)[2]
         for n, relation in enumerate(relations)

@@ -104,9 +104,7 @@ class Prompt:
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
-        """Return the tests of what sentences mean, as far as they use only this profile's
-        relations.
-        """
+        """The tests of what sentences mean, as far as they use only this profile's relations."""
         ontology = self.ontology
         known = {*offered(ontology), *scales(ontology), *directions(ontology), ""}
         return [
@@ -141,5 +139,5 @@ def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
 
 @cache
 def _builtin() -> tuple[Spec, ...]:
-    """Return the tests of the built-in ontology, which are read once per process."""
+    """The tests of the built-in ontology, which are read once per process."""
     return tuple(discovered(str(data_folder("ontology"))))

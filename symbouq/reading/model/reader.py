@@ -180,7 +180,7 @@ class _Reading:
         return relation.denied != (relation.stance == "impossible")
 
     def _last_headings(self) -> list[tuple[int, Statement]]:
-        """Return the final headings of things, each with the number of the sentence behind it."""
+        """The final headings of things, each with the number of the sentence behind it."""
         found: dict[str, tuple[int, Statement]] = {}
         for number in range(1, len(self._texts.scene) + 1):
             for place in self._sentences[f"S{number}"].places:
@@ -189,7 +189,7 @@ class _Reading:
         return list(found.values())
 
     def _heading(self, place: JudgedPlace) -> Statement | None:
-        """Return a heading as a relation between a thing and what is ahead of it."""
+        """A heading as a relation between a thing and what is ahead of it."""
         name = self._names.name(place.thing)
         way = self._ontology.wording.exactly_as.get(place.scale, place.scale)
         if name is None:
@@ -227,7 +227,7 @@ class _Reading:
         return Statement(name, relation, ground, span, sure, True, offset, unit)
 
     def _asked(self) -> tuple[str, str] | None:
-        """Return the names of the pair that the question asks about."""
+        """The names of the pair that the question asks about."""
         for reply in self._replies:
             first, second = (*map(self._names.name, reply.asks), None, None)[:2]
             if first and second:
@@ -248,7 +248,7 @@ class _Reading:
     # Claims ------------------------------------------------------------------------------
 
     def _claims(self, asked: tuple[str, str] | None) -> list[Claim]:
-        """Return the claims in order, with the conclusion last."""
+        """The claims in order, with the conclusion last."""
         count = len(self._texts.claims)
         labels = [f"C{n}" for n in range(1, count + 1)]
         since = ending(self._texts.claims, self._texts.roles).since if self._texts.roles else 0
@@ -262,7 +262,7 @@ class _Reading:
         return concluded([*made.values()], since, count, asked)
 
     def _claim(self, label: str) -> Claim:
-        """Return a claim: what it states in one stance, or why it states nothing."""
+        """A claim: what it states in one stance, or why it states nothing."""
         text = self._labelled[label]
         sentence = self._sentences[label]
         relations = self._usable(label)
@@ -288,7 +288,6 @@ class _Reading:
         return Claim("reasoning", text, given, stance if given else ASSERTED, IN_PART, None, rest)
 
     def _count(self, stance: str, sentence: JudgedSentence, relations: int) -> Count | None:
-        """Return how many relations of a claim hold, if it counts them."""
         if stance != COUNTED:
             return None
         least, most = sentence.count if len(sentence.count) == 2 else (0, relations)
@@ -297,8 +296,8 @@ class _Reading:
     def _stated(
         self, relations: Sequence[JudgedRelation], placed: Sequence[Statement]
     ) -> tuple[str, list[Statement], list[Span]]:
-        """Return the stance of a claim, what it states in this stance, and where the rest is. Of
-        several stances, the assertions count, together with conclusions from them.
+        """The stance of a claim, what it states in this stance, and where the rest is. Of several
+        stances, the assertions count, together with conclusions from them.
         """
         stances: dict[str, list[Statement]] = {ASSERTED: [*placed]} if placed else {}
         spans: dict[str, list[Span]] = {}
@@ -345,7 +344,7 @@ class _Reading:
     # Relations ---------------------------------------------------------------------------
 
     def _usable(self, label: str) -> list[JudgedRelation]:
-        """Return the relations in a sentence between things that have names."""
+        """The relations in a sentence between things that have names."""
         return [
             relation
             for relation in self._sentences[label].relations
@@ -381,7 +380,6 @@ class _Reading:
 
 
 def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
-    """Return the ids of the things that sentences of the given kinds mention."""
     return {
         mention.id
         for given in replies
@@ -400,7 +398,6 @@ def arrangement_of(ontology: Ontology, texts: Mapping[str, str]) -> Arrangement:
 
 
 def _summed(faults: Sequence[str]) -> str:
-    """Summarize messages in one."""
     first, *others = dict.fromkeys(faults)
     return f"{first}, and {len(others)} more of the kind" if others else first
 

@@ -45,9 +45,6 @@ def directions(ontology: Ontology) -> list[str]:
 def reply_schema(ontology: Ontology) -> dict[str, Any]:
     """Return the JSON Schema for a reply (`symbouq.records.reading.Reply`), in a form that OpenAI's
     structured outputs, vLLM, llama.cpp and llguidance all accept.
-
-    Args:
-        ontology: The tables of the profile.
     """
     words, thing = {"$ref": "#/$defs/words"}, {"$ref": "#/$defs/thing"}
     said = {
@@ -93,7 +90,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with exactly these properties, all required."""
+    """The schema of an object with exactly these properties, all required."""
     return {
         "type": "object",
         "properties": properties,

@@ -165,7 +165,7 @@ class Amounts:
         return word in self._scales
 
     def _value(self, words: Sequence[str]) -> Fraction | None:
-        """Return the number that words state: "two hundred", "3 1/2", "minus 3"."""
+        """The number that words state: "two hundred", "3 1/2", "minus 3"."""
         if len(words) > 1 and words[0] in self._minus:
             value = self._value(words[1:])
             return None if value is None else -value
@@ -193,7 +193,7 @@ class Amounts:
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:
-        """Return the number stated by several words: "two hundred and twenty", "1.5 million"."""
+        """The number stated by several words: "two hundred and twenty", "1.5 million"."""
         total, room, above = Fraction(0), 0, Fraction(10**_FEW_DIGITS)
         part: Fraction | None = None
         for n, word in enumerate(words):
@@ -217,7 +217,6 @@ class Amounts:
         return total + (part or 0)
 
     def _number(self, word: str) -> Fraction | None:
-        """Return the number that one word states."""
         if word in self._noughts:
             return Fraction(0)
         sign = _SIGNS.get(word[:1], 1)

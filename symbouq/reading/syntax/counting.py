@@ -93,7 +93,7 @@ class Counting:
     def _domain(
         self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
     ) -> tuple[int, ...]:
-        """Return the things a quantifier ranges over; empty unless all are known."""
+        """The things a quantifier ranges over; empty unless all are known."""
         held: dict[int, None] = {}
         for head in sentence.says.held_by.get(word, ()):
             for holder in self._resolve(sentence, head, CONTEXT):
@@ -107,7 +107,7 @@ class Counting:
         return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """Return the things of the kind that a noun phrase names: "the three cups", "cup"."""
+        """The things of the kind that a noun phrase names: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
         _, noun, _ = sentence.named(head)
         told = (sentence.words[n] for n in phrase.words)
@@ -124,8 +124,8 @@ class Counting:
         return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """Return the minimum and maximum that a quantifier states for `total` things. Return None
-        if some things seem to be missing: "two of the cups" implies more than two.
+        """The minimum and maximum that a quantifier states for `total` things; None if some things
+        seem to be missing: "two of the cups" implies more than two.
         """
         if words[at] in self._none:
             return 0, 0
@@ -137,7 +137,7 @@ class Counting:
         return count if count[0] < total else None
 
     def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
-        """Return the bounds that a number has with the words before it."""
+        """The bounds that a number has with the words before it."""
         match self._amounts.sense(words[:at]):
             case ">=":
                 return number, total

@@ -190,7 +190,7 @@ def rule_name(place: Place) -> str:
 
 @cache
 def _names(file: str) -> list[tuple[int, str]]:
-    """Return a file's comments, each with its first line. A blank line is an empty comment."""
+    """A file's comments, each with its first line. A blank line is an empty comment."""
     found: list[tuple[int, str]] = []
     inside = False
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):

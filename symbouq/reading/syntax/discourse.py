@@ -181,10 +181,6 @@ class Discourse:
     ) -> Iterator[tuple[int, int]]:
         """Yield pairs of containers of one kind, such as two rooms, that hold something. Neither is
         in or on the other, and no statement relates them.
-
-        Args:
-            spoken: What the text states.
-            kinds: Nouns for such containers.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
@@ -217,7 +213,6 @@ class Discourse:
         return pairs
 
     def _exchanged(self, sentence: Sentence) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Yield the things that swap places."""
         for head, others in sentence.says.swaps.items():
             for other in others:
                 one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
@@ -249,7 +244,7 @@ class Discourse:
         return found
 
     def _amounts_of_both(self, one: Resolved, other: Resolved) -> Resolved:
-        """Return the first of two directions that are to be joined, with the amounts of both."""
+        """The first of two directions that are to be joined, with the amounts of both."""
         factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
         if factor is None or {s.axis for s in one.offset} & {s.axis for s in other.offset}:
             return replace(one, offset=(), unit="")
@@ -353,9 +348,7 @@ class Discourse:
         return seen
 
     def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Return the direction that "in front of" or "behind" has in a scene if the thing has a
-        heading.
-        """
+        """The direction that "in front of" or "behind" a thing with a heading has in a scene."""
         if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
         thing = self._aboard(ground) if triplet.frame == "aboard" else ground
@@ -363,8 +356,8 @@ class Discourse:
         return None if seen == relation else seen
 
     def _aboard(self, ground: int) -> int:
-        """Return the vessel that port and starboard refer to: the ground if it has a heading,
-        otherwise the moving thing, otherwise the whole.
+        """The vessel that port and starboard refer to: the ground if it has a heading, otherwise
+        the moving thing, otherwise the whole.
         """
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
@@ -575,7 +568,7 @@ class Discourse:
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
-        """Return the viewpoint that a sentence names: a thing, or the word for something else."""
+        """The viewpoint that a sentence names: a thing, or the word for something else."""
         for head, surely in sentence.says.seen_by:
             word = sentence.words[head].text.lower()
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
@@ -598,7 +591,7 @@ class Discourse:
         return said
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
-        """Return the place that a sentence gives, with the noun for what it belongs to."""
+        """The place that a sentence gives, with the noun for what it belongs to."""
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
@@ -638,8 +631,8 @@ class Discourse:
                         yield Resolved(one, self._wording.part_as, other, triplet, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
-        """Return the places that a sentence gives to each thing, one on each scale. Things that
-        seem to have two places on one scale are left out.
+        """The places that a sentence gives to each thing, one on each scale. Things that seem to
+        have two places on one scale are left out.
         """
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
@@ -697,7 +690,7 @@ class Discourse:
                     yield Resolved(thing, relation, ground, given, span)
 
     def _resolve(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
-        """Return the things that a noun phrase refers to; empty if unknown."""
+        """The things that a noun phrase refers to; empty if unknown."""
         if head == CONTEXT:
             return _only(self._context(sentence, other))
         if head in self._asking:
@@ -785,8 +778,8 @@ class Discourse:
         return further
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
-        """Return a place that is some steps away from a thing's place, "the hole just left of the
-        cup": its label, scale and number. Return None if it is unknown.
+        """A place that is some steps away from a thing's place, "the hole just left of the cup":
+        its label, scale and number; None if it is unknown.
         """
         arrangement = self._arrangement or self._judging
         phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
@@ -857,7 +850,7 @@ class Discourse:
         return brought and len(words) == 1 and new and any(known)
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
-        """Return the thing that a noun phrase names, which may be new."""
+        """The thing that a noun phrase names, which may be new."""
         named = sentence.named(head)
         lexeme = self._wording.lexeme
         classifying = lexeme.get("classifying", frozenset())
@@ -870,7 +863,7 @@ class Discourse:
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
-        """Return the thing that a sentence leaves out in its relation to the one at `other`."""
+        """The thing that a sentence leaves out in its relation to the one at `other`."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
             return self.topic
@@ -879,7 +872,7 @@ class Discourse:
         return self.ground if partner == self.topic else self.topic
 
     def _noun_before(self, sentence: Sentence, head: int) -> str:
-        """Return the noun that "one" stands for: the last plural one, otherwise the last one."""
+        """The noun that "one" stands for: the last plural one, otherwise the last one."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
         elliptic = sentence.says.phrases.get(head)
         if elliptic is not None and _graded(sentence, elliptic):
@@ -933,15 +926,15 @@ class Discourse:
 
     @staticmethod
     def _pairs(sentence: Sentence, head: int) -> list[tuple[int, ...]]:
-        """Return the two related noun phrases that "them" refers to in "A is left of B, with a gap
-        between THEM". The result is empty if there are more.
+        """The two related noun phrases that "them" refers to in "A is left of B, with a gap between
+        THEM"; empty if there are more.
         """
         named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
         related = ((s.figure, s.ground) for s in sentence.says.triplets)
         return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
-        """Return the `count` things named last before a noun phrase, or the one that it picks."""
+        """The `count` things named last before a noun phrase, or the one that it picks."""
         excluded = self._spoken(sentence, other) if phrase.pick is None else set()
         before = [
             thing
@@ -963,7 +956,7 @@ class Discourse:
         return tuple(thing for thing in group if thing not in excluded)
 
     def _spoken(self, sentence: Sentence, head: int) -> set[int]:
-        """Return the things that a noun phrase refers to, unless it stands for a group."""
+        """The things that a noun phrase refers to, unless it stands for a group."""
         phrases = sentence.says.phrases
         if head == CONTEXT or phrases[head].kind == "group" or phrases[head].plural:
             return set()
@@ -973,7 +966,6 @@ class Discourse:
 
     @staticmethod
     def _coordinated(sentence: Sentence) -> list[tuple[int, ...]]:
-        """Return the groups of coordinated noun phrases that name things."""
         phrases = sentence.says.phrases
         named = (g for g in sentence.says.groups if all(phrases[n].names for n in g))
         return sorted(named, key=lambda group: group[-1])
@@ -986,9 +978,9 @@ class Discourse:
         return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
-        """Return the antecedent of a pronoun. In its sentence, a subject pronoun or a possessive
-        prefers an earlier subject, then the nearest other thing before it. An object pronoun
-        prefers an earlier object. Otherwise, it is the topic of the text, then a later subject.
+        """The antecedent of a pronoun. In its sentence, a subject pronoun or a possessive prefers
+        an earlier subject, then the nearest other thing before it. An object pronoun prefers an
+        earlier object. Otherwise, it is the topic of the text, then a later subject.
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
@@ -1044,7 +1036,6 @@ class Discourse:
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
-        """Whether a sentence says that something is in what a noun phrase refers to."""
         relations = (s.relations for s in sentence.says.triplets if s.ground == head)
         return any(not self._containing.isdisjoint(said) for said in relations)
 
@@ -1106,7 +1097,6 @@ class Discourse:
 
     @staticmethod
     def _spoken_of(sentence: Sentence) -> Phrase | None:
-        """Return the pronoun that is a sentence's subject, if any."""
         phrases = sentence.says.phrases.values()
         pronouns = (p for p in phrases if p.kind == "pronoun" and not p.plural)
         return next((p for p in pronouns if p.role == "subject"), None)
@@ -1129,7 +1119,6 @@ def _graded(sentence: Sentence, phrase: Phrase) -> bool:
 
 
 def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
-    """Whether two noun phrases refer to one thing each, and not to the same one."""
     return len(one) == len(two) == 1 and one != two
 
 

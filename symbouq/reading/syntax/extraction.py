@@ -303,13 +303,6 @@ class Extraction:
         return _Facts(self, 0, words, doc, asked).facts
 
     def _said(self, atoms: Atoms, facts: _Facts, base: int) -> Extracted:
-        """Collect what one sentence says.
-
-        Args:
-            atoms: What the rules derive from it.
-            facts: The sentence.
-            base: The number of its first token.
-        """
         phrases = facts.phrases
 
         def of(name: str, *heads: int) -> list[tuple[Any, ...]]:
@@ -355,7 +348,6 @@ class Extraction:
         )
 
     def _triplets(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
-        """Collect the triplets of one sentence. The arguments are those of `_said`."""
         negative, partial, unsure, turned, until = (
             {trigger for (trigger,) in atoms[name]}
             for name in ("negative", "partial", "unsure", "denies_again", "until")
@@ -603,7 +595,7 @@ class _Facts:
             self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
-        """Return the relation that a verb expresses, and the preposition in its expression."""
+        """The relation that a verb expresses, and the preposition in its expression."""
         if token.dep_ in ("aux", "auxpass", "compound", "amod", "poss", "det"):
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
@@ -635,7 +627,7 @@ class _Facts:
         return None
 
     def _options(self, token: Token) -> list[tuple[tuple[str, ...], str]]:
-        """Return the expressions that a verb may begin, the longest first."""
+        """The expressions that a verb may begin, the longest first."""
         text, lemma = self._text(token), token.lemma_.lower()
         lemmas = [lemma]
         if token.lower_ != text:  # shown as another verb, since the parser does not know it
@@ -650,7 +642,6 @@ class _Facts:
         return any("possessive" in names for names in classes)
 
     def _text(self, token: Token) -> str:
-        """Return the text that a token stands for, in lower case."""
         return self._words[token.i].text.lower()
 
     def _adposition(self, token: Token) -> None:
@@ -705,11 +696,10 @@ class _Facts:
         return token.dep_ == "pobj" and "a" in articles
 
     def _in_class(self, token: Token, name: str) -> bool:
-        """Whether a word belongs to a class."""
         return name in self._classes_of(token)
 
     def _classes_of(self, token: Token) -> set[str]:
-        """Return the classes of a singular or plural word. "Ward 5" has those of "ward"."""
+        """The classes of a singular or plural word. "Ward 5" has those of "ward"."""
         named = [word for word in self._text(token).split() if not word.isdecimal()]
         text = named[-1] if named else self._text(token)
         texts = (text, text.removesuffix("s"), token.lemma_.lower())
@@ -831,7 +821,7 @@ class _Facts:
         return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod", "dep")
 
     def _group(self, token: Token) -> Phrase:
-        """Return the noun phrase for a word that stands for several things."""
+        """The noun phrase for a word that stands for several things."""
         counts = [self._count(t) for t in (token, *token.children) if t.i <= token.i]
         count = next((n for n in counts if n is not None), None)
         if count is None and any(self._in_class(t, "pair") for t in (token, *token.children)):
@@ -843,8 +833,8 @@ class _Facts:
         return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest, pick)
 
     def _elliptic(self, token: Token) -> Phrase | None:
-        """Return the noun phrase for "one" if its modifiers tell which: "the BLUE one". Likewise
-        for a word that tells this on its own: "the SECOND", "ANOTHER".
+        """The noun phrase for "one" if its modifiers tell which: "the BLUE one". Likewise for a
+        word that tells this on its own: "the SECOND", "ANOTHER".
         """
         if self._tells_alone(token):
             return Phrase(token.i, (token.i,), "elliptic", _role(token))
@@ -885,7 +875,6 @@ class _Facts:
         return ranked and before == ["the"] and not any(c.lower_ == "of" for c in token.children)
 
     def _count(self, token: Token) -> int | None:
-        """Return the number that a word states, if any."""
         text = self._text(token)
         return self._of.numerals.get(text) if not self._words[token.i].label else None
 
@@ -895,7 +884,6 @@ class _Facts:
         return any("other" in self._of._classes.get(text, ()) for text in texts)
 
     def _phrase(self, word: Word, token: Token) -> Phrase:
-        """Return the noun phrase with the given head."""
         inner = [token.i]
         articles: set[str] = set()
         plural = token.tag_ == "NNS" and not word.label
@@ -1027,7 +1015,7 @@ class _Facts:
 
 
 def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...], ...]:
-    """Return the groups of coordinated noun phrases, each once and complete."""
+    """The groups of coordinated noun phrases, each once and complete."""
     found = {tuple(sorted({head, *others})) for head, others in coordinated.items()}
     return tuple(sorted(g for g in found if not any(set(g) < set(other) for other in found)))
 
@@ -1046,8 +1034,8 @@ def reading_slices() -> Slices:
 
 
 def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
-    """Return the tokens that follow a verb in its expression. The last words may be one token:
-    "apart from". The result is empty unless all are found.
+    """The tokens that follow a verb in its expression, or none unless all are found. The last words
+    may be one token: "apart from".
     """
     for n in range(len(names)):
         texts = [*names[: len(names) - n - 1], " ".join(names[len(names) - n - 1 :])]
@@ -1057,7 +1045,7 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
 
 
 def _of(preposition: Token) -> list[int]:
-    """Return the words that "of" adds to a name: those of its object, without further modifiers."""
+    """The words that "of" adds to a name: those of its object, without further modifiers."""
     words = [preposition.i]
     pending = [t for t in preposition.children if t.dep_ == "pobj"]
     while pending:
@@ -1075,7 +1063,6 @@ def _of(preposition: Token) -> list[int]:
 
 
 def _object(token: Token) -> Token | None:
-    """Return the object of a preposition, or None."""
     return next((c for c in token.children if c.dep_ == "pobj"), None)
 
 

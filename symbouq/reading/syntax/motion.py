@@ -106,7 +106,7 @@ class Motion:
         return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
-        """Return the direction of a side, given the direction the thing faces."""
+        """The direction of a side, given the direction the thing faces."""
         if facing not in self._clockwise or side not in self._quarters:
             return None
         for _ in range(self._quarters[side]):

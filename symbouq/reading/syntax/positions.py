@@ -436,8 +436,8 @@ class Arrangement:
         return None if joined is None else Compared(joined, *self._offset(sides, level))
 
     def _equal(self, sides: Iterable[str]) -> str | None:
-        """Return the relation between things in the same place on the given scales: the relation
-        that means equality on exactly their axes.
+        """The relation between things in the same place on the given scales: the relation that
+        means equality on exactly their axes.
         """
         if not set(sides) <= self._wording.crosses.keys():
             return None  # the second in one row is not level with the second in another
@@ -448,8 +448,8 @@ class Arrangement:
         return None
 
     def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
-        """Return the offset between two things by their places. It is empty if places are not
-        equally spaced, or their units do not fit together.
+        """The offset between two things by their places. It is empty if places are not equally
+        spaced, or their units do not fit together.
         """
         found: list[Shift] = []
         units: dict[str, None] = {}

@@ -215,7 +215,7 @@ _LONGEST_DISTANCE = 9
 
 
 def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
-    """Return the offset of the first token, and the text of all without inserted ones."""
+    """The offset of the first token, and the text of all without inserted ones."""
     first = tokens[0].start if tokens else 0
     text = ""
     for n, token in enumerate(tokens):
@@ -289,7 +289,7 @@ class Expressions:
 
 
 def _category(text: str, ontology: Ontology) -> str:
-    """Return the category of a phrase, according to the ontology."""
+    """The category of a phrase, according to the ontology."""
     if text in ontology.lexicon.place:
         return "side"
     return "verb" if text in ontology.lexicon.finite else "preposition"
@@ -532,7 +532,7 @@ class Preparation:
         return text.isalpha() and not word.category and text not in self._bounding
 
     def _named(self, name: str, inverse: bool = False) -> str:
-        """Return the relation that a formula names; empty if it names none."""
+        """The relation that a formula names; empty if it names none."""
         relation = "" if name in _LETTERS else self._terms.get(name.replace("_", "").lower(), "")
         return self._converse.get(relation, "") if inverse else relation
 
@@ -703,8 +703,8 @@ class _Sentence:
         return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
 
     def _position(self, at: int) -> _Item | None:
-        """Return a place stated by a number: "at (2, 5)", "second from the left". "Row 3", which
-        may be a thing itself, is a name.
+        """A place stated by a number: "at (2, 5)", "second from the left". "Row 3", which may be a
+        thing itself, is a name.
         """
         coded = self._code(at)
         if coded is not None and coded.code == "Z":
@@ -730,13 +730,13 @@ class _Sentence:
         return self.of.positions.found(self.lower, at) if at < len(self.lower) else (at, ())
 
     def _square(self, at: int) -> tuple[int, Places]:
-        """Return the square of a board that a word names: "e4"."""
+        """The square of a board that a word names: "e4"."""
         begin = at + self._is(self._at(at), "square")
         text = self.texts[begin] if begin < len(self.texts) else ""
         return begin + 1, self.of.positions.square(text)
 
     def _infix(self, at: int) -> str:
-        """Return the relation written between two names: "x NE y"."""
+        """The relation written between two names: "x NE y"."""
         text = self.texts[at]
         between = bool(self.items) and self.items[-1].code == "A" and at + 1 < len(self.texts)
         if between and text[0].isupper() and self._label_end(at + 1):
@@ -744,7 +744,7 @@ class _Sentence:
         return ""
 
     def _listed(self, at: int) -> str:
-        """Return the relation of a letter in a list of relations: "N, NW and W"."""
+        """The relation of a letter in a list of relations: "N, NW and W"."""
         text = self.texts[at]
         if len(text) > 1 or not text.isupper() or not self.of._named(text):
             return ""
@@ -758,11 +758,9 @@ class _Sentence:
         return ""
 
     def _separates(self, at: int) -> bool:
-        """Whether a token separates the items of a list."""
         return self.lower[at] in _COMMAS or self._code_at(at) in ("C", "O")
 
     def _phrase(self, at: int) -> _Item | None:
-        """Return the longest expression that begins at a token."""
         for words, category, relation in self.of._phrases.get(self._at(at), ()):
             end = at + len(words)
             if tuple(self.lower[at:end]) != words:
@@ -829,7 +827,7 @@ class _Sentence:
         return None
 
     def _same(self, at: int) -> _Item | None:
-        """Return a place that is shared with another thing: "at exactly the same spot as"."""
+        """A place that is shared with another thing: "at exactly the same spot as"."""
         end = at
         while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
             end += 1
@@ -844,8 +842,8 @@ class _Sentence:
         return _Item("E", at, end, relation, "between")
 
     def _expanse(self, at: int) -> _Item | None:
-        """Return a distance between two things that is called great or small: "the DISTANCE between
-        A and B is enormous".
+        """A distance between two things that is called great or small: "the DISTANCE between A and
+        B is enormous".
         """
         if not (self._is(self._at(at), "expanse") and self._at(at + 1) in ("between", "from")):
             return None
@@ -855,8 +853,8 @@ class _Sentence:
         return _Item("E", at, at, relation, category) if relation else None
 
     def _stretch(self, at: int) -> _Item | None:
-        """Return a measure for what lies between two things, "MANY LEAGUES part A from B", or for
-        the effort of the way, "it takes AN HOUR to walk from A to B".
+        """A measure for what lies between two things, "MANY LEAGUES part A from B", or for the
+        effort of the way, "it takes AN HOUR to walk from A to B".
         """
         opens = self._leads(at) or self._is(self._at(at), "far_measure")
         if not opens or (at and self._scales(at - 1)) or self._is_denied(at):
@@ -889,14 +887,14 @@ class _Sentence:
         return item.code if item is not None and item.first == item.last else ""
 
     def _direction_of(self, at: int) -> str | None:
-        """Return the direction of the hour that a number states."""
+        """The direction of the hour that a number states."""
         word = self._at(at)
         numerals = self.of.positions.numerals
         hour = int(word) if word.isdecimal() and len(word) <= 2 else numerals.get(word)
         return self.of._clock.get(hour) if hour is not None else None
 
     def _between_hours(self, at: int) -> _Item | None:
-        """Return the direction between two hours: "between 1 and 2 o'clock", "between 1 and 2"."""
+        """The direction between two hours: "between 1 and 2 o'clock", "between 1 and 2"."""
         first, second = self._direction_of(at + 1), self._direction_of(at + 3)
         if self.lower[at] != "between" or self._at(at + 2) != "and" or not (first and second):
             return None
@@ -910,7 +908,7 @@ class _Sentence:
         return _Item(code, at, last, relation, category)
 
     def _hour(self, at: int) -> _Item | None:
-        """Return the direction of an hour: "3 o'clock", "3:00"; with a word for a clock, "at 3"."""
+        """The direction of an hour: "3 o'clock", "3:00"; with a word for a clock, "at 3"."""
         relation = self._direction_of(at)
         if relation is None:
             return None
@@ -937,8 +935,8 @@ class _Sentence:
         return _Item("S", at, end - 1, relation, "side") if timed or dialled else None
 
     def _clock_end(self, at: int) -> int:
-        """Return the end of the words that turn the number before them into an hour, "o'clock",
-        "position of a clock face"; without any, the position itself.
+        """The end of the words that turn the number before them into an hour, "o'clock", "position
+        of a clock face"; without any, the position itself.
         """
         for end in range(min(len(self.lower), at + _LONGEST_CLOCK), at, -1):
             if self._is(" ".join(self.lower[at:end]), "hour"):
@@ -946,7 +944,7 @@ class _Sentence:
         return at
 
     def _bearing(self, at: int) -> _Item | None:
-        """Return the direction of a bearing, clockwise from the top: "a bearing of 090 degrees"."""
+        """The direction of a bearing, clockwise from the top: "a bearing of 090 degrees"."""
         word = self.lower[at]
         if not word.isdecimal() or len(word) > 3 or int(word) % 45 or int(word) > 360:
             return None
@@ -963,7 +961,7 @@ class _Sentence:
         return _Item("S", first, at + 1, relation, "side")
 
     def _measure_end(self, at: int) -> int:
-        """Return the end of a measure, "two steps"; the position itself if none begins there."""
+        """The end of a measure, "two steps"; the position itself if none begins there."""
         end = self._count_end(at)
         if end == at or not self._unit(end):
             return at
@@ -984,8 +982,8 @@ class _Sentence:
         return end + self.of.amounts.limited(self.lower[end : end + 2])
 
     def _count_end(self, at: int) -> int:
-        """Return the end of the words for a number, "two hundred", "minus 3", "3 to 5"; the
-        position itself if none begins there.
+        """The end of the words for a number, "two hundred", "minus 3", "3 to 5"; the position
+        itself if none begins there.
         """
         first = end = at + self._is(self._at(at), "minus")
         while end < len(self.lower):
@@ -1047,7 +1045,7 @@ class _Sentence:
         return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
 
     def _amounts(self, item: _Item) -> tuple[Amount, ...]:
-        """Return the amounts in a measure; empty if it is inexact."""
+        """The amounts in a measure; empty if it is inexact."""
         words = self.lower[item.first : item.last + 1]
         return self.of.amounts.of(words, self.lower[: item.first])
 
@@ -1059,7 +1057,7 @@ class _Sentence:
         return self._at(at) in self.of._units
 
     def _distance(self, at: int) -> _Item | None:
-        """Return a distance in terms of measure or effort: "a stone's throw from", "within walking
+        """A distance in terms of measure or effort: "a stone's throw from", "within walking
         distance of", "at a great distance from".
         """
         denied = self._at(at) == "not"
@@ -1084,7 +1082,7 @@ class _Sentence:
         return self._distance_from(at, at)
 
     def _distance_from(self, first: int, at: int) -> _Item | None:
-        """Return a distance whose words begin at `at`, as an item that begins at `first`."""
+        """A distance whose words begin at `at`, as an item that begins at `first`."""
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
@@ -1110,7 +1108,7 @@ class _Sentence:
         return any(self._is(word, "origin") for word in self.lower[:at])
 
     def _distance_of(self, words: Sequence[str]) -> str:
-        """Return the relation that a distance amounts to; empty if unclear."""
+        """The relation that a distance amounts to; empty if unclear."""
         return self.of.expressions["extent"].get((self._extent(words),), "")
 
     def _extent(self, words: Sequence[str]) -> str:
@@ -1196,7 +1194,6 @@ class _Sentence:
             self._put(code, text.lower(), (start, start), further=True)
 
     def _is_listed_code(self, at: int) -> bool:
-        """Whether a token may be the number or letter of a listed thing."""
         text = self.texts[at] if at < len(self.texts) else ""
         return bool(_LISTED.fullmatch(text)) and text != "I"
 
@@ -1210,8 +1207,8 @@ class _Sentence:
         self.heads |= {text.lower()}
 
     def _titled(self, at: int) -> _Item | None:
-        """Return a proper name that contains a word of an expression, "the FAR Field", "NORTH End",
-        or that follows a noun for its thing, "the star VEGA", "the ferry ALBA".
+        """A proper name that contains a word of an expression, "the FAR Field", "NORTH End", or
+        that follows a noun for its thing, "the star VEGA", "the ferry ALBA".
         """
         first = at + self._precedes_name(at)
         end = first
@@ -1264,13 +1261,12 @@ class _Sentence:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
 
     def _places_at(self, at: int) -> bool:
-        """Whether words for a place begin at a position."""
         while self._code_at(at) in tuple("IDFT"):
             at += 1
         return at < len(self.lower) and (self._phrase(at) is not None or self._measure_end(at) > at)
 
     def _named_item(self, at: int, end: int) -> _Item:
-        """Return a proper name as an item, without the article before it."""
+        """A proper name as an item, without the article before it."""
         if self.items and self._at(at - 1) == "the" and self.items[-1].code == "D":
             self.items[-1] = _Item("Z", at - 1, at - 1)
         return _Item("A", at, end - 1)
@@ -1285,7 +1281,7 @@ class _Sentence:
         return not self._is_function(word) and self._phrase(at) is None
 
     def _name_end(self, at: int) -> int:
-        """Return the end of a name that the text repeats; 0 if none begins at the position."""
+        """The end of a name that the text repeats; 0 if none begins at the position."""
         for name in self.names.get(self._at(at), ()):
             end = at + len(name)
             article = self._at(at - 1) == "the" or self._is(name[0], "possessive")
@@ -1294,7 +1290,6 @@ class _Sentence:
         return 0
 
     def _ends_name(self, at: int) -> bool:
-        """Whether a name may end before a position."""
         word, after = self._at(at), self._at(at + 1)
         if not word.isalpha():
             return not (word[:1].isdecimal() or word == "-")
@@ -1313,7 +1308,7 @@ class _Sentence:
             self.items += [_Item("D", at, at), _Item("B", begin, end - 1)]
 
     def _label_end(self, at: int) -> int:
-        """Return the end of a label, "A", "Box 14", "tile X"; 0 if none begins at the position."""
+        """The end of a label, "A", "Box 14", "tile X"; 0 if none begins at the position."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
         if f"{self.lower[at]} {after.lower()}" in self.heads:
             return self._label_end(at + 1)
@@ -1412,7 +1407,6 @@ class _Sentence:
         return False
 
     def _moves(self, item: _Item) -> bool:
-        """Whether an item is a verb of motion."""
         return any(self._is(stem, "motion") for stem in stems(self.lower[item.last]))
 
     def _is_verb(self, word: str) -> bool:
@@ -1636,7 +1630,6 @@ class _Sentence:
         return False
 
     def _opens_clause(self, position: int) -> bool:
-        """Whether an item without a preposition stands where a subject may."""
         first = self.items[position].first
         before = self.items[position - 1] if position else None
         return not self._is(self.lower[first], "opening") and (
@@ -1649,7 +1642,7 @@ class _Sentence:
         return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
 
     def _bare(self, item: _Item) -> _Item:
-        """Return an item without a noun that adds nothing to its letter: "object B"."""
+        """An item without a noun that adds nothing to its letter: "object B"."""
         kind = item.code == "A" and self._is(singular_of(self.lower[item.first]), "kind")
         lettered = item.last == item.first + 1 and self.texts[item.last].isalpha()
         return item._replace(first=item.last) if kind and lettered else item
@@ -1833,8 +1826,8 @@ class _Sentence:
             self.made[-1] = replace(self.made[-1], left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
-        """Return a compound without its continuation to another ground: in "ON THE RIGHT, next to
-        B", the first part is a side of the whole.
+        """A compound without its continuation to another ground: in "ON THE RIGHT, next to B", the
+        first part is a side of the whole.
         """
         opening, *more = _PART.finditer(compound.string, *compound.span(1))
         first, end = opening.span(2)
@@ -1859,16 +1852,15 @@ class _Sentence:
         return last
 
     def _places_of(self, words: Iterable[str]) -> Places:
-        """Return the places that single words state."""
         return tuple(place for word in words for place in self.of.positions.single.get(word, ()))
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """Return the exact forms of sides: "DIRECTLY above", "due north"."""
+        """The exact forms of sides: "DIRECTLY above", "due north"."""
         exactly = self.of._exactly
         return tuple(exactly.get(r, r) for r in relations)
 
     def _within(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """Return the sides of a thing's inside that correspond to its outer sides."""
+        """The sides of a thing's inside that correspond to its outer sides."""
         within = self.of._within
         return tuple(dict.fromkeys(s for r in relations for s in within.get(r, (r,))))
 
@@ -1979,7 +1971,7 @@ def _aside(
     labels: bool = False,
     sides: bool = False,
 ) -> int:
-    """Return the end of an aside that contains no expression; 0 if there is none.
+    """The end of an aside that contains no expression; 0 if there is none.
 
     Args:
         words: The words.

@@ -361,7 +361,7 @@ class SyntaxReader(TraceReader):
         return told
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
-        """Return the things that a question asks about: the figure, then the ground."""
+        """The things that a question asks about: the figure, then the ground."""
         order: list[int] = []
         whereabouts = self.ontology.wording.lexeme.get("whereabouts", ())
         phrases = {
@@ -447,7 +447,7 @@ class SyntaxReader(TraceReader):
 
     @staticmethod
     def _opens(sentence: Sentence) -> str:
-        """Return a sentence's words before its first punctuation mark, in lower case."""
+        """A sentence's words before its first punctuation mark, in lower case."""
         comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
         return " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
 
@@ -616,7 +616,7 @@ class SyntaxReader(TraceReader):
 
 
 def _flat(ontology: Ontology) -> set[str]:
-    """Return the units of scales that lie in a plane: rows and columns, but not storeys."""
+    """The units of scales that lie in a plane: rows and columns, but not storeys."""
     wording = ontology.wording
     kinds = {
         wording.unit[unit][0]
@@ -627,14 +627,13 @@ def _flat(ontology: Ontology) -> set[str]:
 
 
 def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
-    """Return a question's triplet as asserted, or as denied if `turned`."""
+    """A question's triplet as asserted, or as denied if `turned`."""
     triplet = said.triplet
     negative = triplet.negative != turned
     return replace(said, triplet=replace(triplet, force="asserted", negative=negative))
 
 
 def _opening(sentence: Sentence) -> list[str]:
-    """Return the first three words of a sentence, in lower case."""
     return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
 
 
@@ -644,7 +643,6 @@ def _lacks_subject(sentence: Sentence) -> bool:
 
 
 def _within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
-    """Whether a character lies in one of the given spans."""
     return any(start <= place < end for start, end in spans)
 
 
@@ -655,7 +653,7 @@ def _is_term(sentence: Sentence) -> bool:
 
 
 def _plainly(said: Resolved) -> Resolved:
-    """Return a triplet as asserted, even if it is denied or doubted."""
+    """A triplet as asserted, even if it is denied or doubted."""
     return replace(said, triplet=replace(said.triplet, force=ASSERTED, negative=False))
 
 
@@ -801,7 +799,6 @@ class _ClaimParser:
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
     def _asserted(self, sentence: Sentence, gap: str) -> Reading:
-        """Read a whole sentence."""
         said = self._said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
@@ -908,7 +905,7 @@ class _ClaimParser:
     def _all_of(
         self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
-        """Return a reading with the given stance; None if part of it is outside the profile."""
+        """A reading with the given stance; None if part of it is outside the profile."""
         statements = list(self._of.statements(said, self._things, (ASSERTED,)))
         if len(statements) < len(said):
             return None
@@ -929,7 +926,7 @@ class _ClaimParser:
         return before if modal else list(said)
 
     def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """Return a sentence's triplets. They are uncertain if the scene's words are ambiguous."""
+        """A sentence's triplets. They are uncertain if the scene's words are ambiguous."""
         said = self._of.said(discourse, sentence)
         return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
 

@@ -224,7 +224,6 @@ class Sentences:
         self._known: dict[Group, list[list[Sentence]]] = {}
 
     def _classes(self, *names: str) -> frozenset[str]:
-        """Return the words of the given classes."""
         lexeme = self.ontology.wording.lexeme
         return frozenset().union(*(lexeme.get(name, ()) for name in names))
 
@@ -234,7 +233,6 @@ class Sentences:
             return [(s[0].start, s[-1].start + len(s[-1].text)) for s in self._pieces(text)]
 
     def _cut(self, text: str) -> list[list[Piece]]:
-        """Return the tokens of each sentence in `text`."""
         return list(pieces(self.pipeline.nlp.tokenizer, text, self._dotted))
 
     def read(
@@ -331,8 +329,8 @@ class Sentences:
         return shown
 
     def _prepared(self, row: _Row, way: str) -> tuple[Word, ...] | str:
-        """Return the words of a sentence as the parser sees them. The result is empty if the
-        sentence is too long, and a message after an internal error.
+        """The words of a sentence as the parser sees them; empty if the sentence is too long, and a
+        message after an internal error.
         """
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
@@ -379,17 +377,15 @@ class Sentences:
         return replace(says, triplets=triplets)
 
     def _time(self, text: str) -> str:
-        """Return the time that a lower-case sentence states for its statements; empty if it states
-        none.
-        """
+        """The time that a lower-case sentence states for its statements; empty if none."""
         then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
         if then or self._later.search(text):
             return "then" if then else ""
         return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
-        """Return the nouns that precede labels: "box" if there is a "Box 14"; "shell casing" if a
-        "shell casing 1" is a ground and there is a second one.
+        """The nouns that precede labels: "box" if there is a "Box 14"; "shell casing" if a "shell
+        casing 1" is a ground and there is a second one.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -501,8 +497,8 @@ def _doubtful(sentence: Sentence) -> bool:
 
 
 def _merit(sentence: Sentence) -> tuple[int, int]:
-    """Return the quality of a reading, where greater is better: first the number of expressions
-    with a certain statement, then few things without a known name.
+    """The quality of a reading, where greater is better: first the number of expressions with a
+    certain statement, then few things without a known name.
     """
     sure = [s for s in sentence.says.triplets if s.cost <= SURE]
     heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
@@ -510,7 +506,7 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """Return the heads of noun phrases that no common noun names, or only a known or owned one."""
+    """The heads of noun phrases that no common noun names, or only a known or owned one."""
     phrases, words = sentence.says.phrases.items(), sentence.words
     told = {n for n, p in phrases if "'s" in (words[m].text for m in p.words)}
     return sentence.known | told | {n for n, p in phrases if not p.names or p.kind == "name"}
@@ -532,7 +528,7 @@ def _agree(plain: Sentence, other: Sentence) -> bool:
 
 
 def _known(words: Sequence[Word], says: Extracted, names: Collection[Name]) -> frozenset[int]:
-    """Return the heads of noun phrases that are labels or repeated names."""
+    """The heads of noun phrases that are labels or repeated names."""
     found = set()
     for head, phrase in says.phrases.items():
         named = tuple(word.lower() for n in phrase.words for word in words[n].text.split())
@@ -553,9 +549,9 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) -> list[str] | None:
-    """Return the words to show to the parser if it took a verb for a noun. They have a known verb
-    in place of the unknown one: "the title wraps below B", "Mount the lamp above B". Return None if
-    there is a finite verb, even a known one as in "The lawn and the road touch".
+    """The words to show to the parser if it took a verb for a noun, with a known verb instead: "the
+    title wraps below B", "Mount the lamp above B". None if there is a finite verb, even a known one
+    as in "The lawn and the road touch".
     """
     for token in doc[1:]:
         word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
@@ -598,8 +594,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
 
 
 def _shape(words: Sequence[Word]) -> Shape:
-    """Return the key under which a reading is cached: the words as shown, without labels, with
-    their expressions and kinds.
+    """The key under which a reading is cached: the words as shown, without labels, with their
+    expressions and kinds.
     """
     return tuple(
         (

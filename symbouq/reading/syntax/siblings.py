@@ -94,7 +94,7 @@ class Siblings:
             self._sentence, self._new, self._found = sentence, {}, {}
 
     def _words(self, sentence: Sentence, phrase: Phrase) -> list[str]:
-        """Return the words of a noun phrase, starting with the distinguishing one."""
+        """The words of a noun phrase, starting with the distinguishing one."""
         if phrase.kind == "group":
             near = [
                 w.text.lower() for w in sentence.words[max(0, phrase.head - 1) : phrase.head + 1]
@@ -105,8 +105,8 @@ class Siblings:
         return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
 
     def _understood(self, sentence: Sentence, phrase: Phrase, noun: str) -> list[str]:
-        """Return the nouns that a noun phrase may omit, the likeliest first. In "the key is in one
-        box, the lock in the other", it is the noun in the same grammatical role.
+        """The nouns that a noun phrase may omit, the likeliest first. In "the key is in one box,
+        the lock in the other", it is the noun in the same grammatical role.
         """
         leads = _leads(phrase)
         here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
@@ -116,8 +116,8 @@ class Siblings:
     def _of_kind(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """Return the thing of the given kind that `mark` ("another", "second", "other") tells apart
-        from its siblings. The related noun phrase at `other` must refer to something else.
+        """The thing of the given kind that `mark` ("another", "second", "other") tells apart from
+        its siblings. The related noun phrase at `other` must refer to something else.
         """
         *told, noun = kind
         kind = [*told, singular_of(noun)]
@@ -181,7 +181,6 @@ class Siblings:
 
     @staticmethod
     def _named(sentence: Sentence, phrase: Phrase) -> list[Phrase]:
-        """Return the noun phrases before `phrase` that each name one thing."""
         phrases = sentence.says.phrases.values()
         return [p for p in phrases if p.names and not p.plural and p.head < phrase.head]
 
@@ -189,13 +188,12 @@ class Siblings:
         return {thing for p in phrases for thing in self._resolve(sentence, p.head, other)}
 
     def _counted_by(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
-        """Return the things that a sentence counts as if there were another: "ONE box"."""
+        """The things that a sentence counts as if there were another: "ONE box"."""
         ones = (p for p in phrases if self._number(_before(sentence, p)) == 1)
         return self._things_of(sentence, ones, other)
 
 
 def _before(sentence: Sentence, phrase: Phrase) -> str:
-    """Return the word before the name in a noun phrase."""
     return sentence.words[max(0, min(phrase.words) - 1)].text.lower()
 
 

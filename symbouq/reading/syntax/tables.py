@@ -61,6 +61,6 @@ class Tables:
                     yield cell, [Placed(_COLUMN, n), Placed(_ROW, self._rows)]
 
     def _named(self, cell: str) -> str:
-        """Return the scale whose axis a header cell names; empty if it names none."""
+        """The scale whose axis a header cell names; empty if it names none."""
         words = _WORD.findall(cell.lower())
         return self._axis.get(words[0], "") if words else ""

@@ -348,7 +348,7 @@ class Things:
         return words < others or (others < words and not words & _OTHERS)
 
     def _named(self, words: Sequence[str]) -> Sequence[str]:
-        """Return the words of a name. A pronoun for a person becomes that person's name."""
+        """The words of a name. A pronoun for a person becomes that person's name."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
         return words if person is None else [person]
 

@@ -85,9 +85,7 @@ class Whole:
         return replace(triplet, relations=relations, cost=cost), whole
 
     def _within(self, sentence: Sentence, triplet: Triplet) -> tuple[str, ...]:
-        """Return the inner sides that a triplet is about, "at the very top"; empty for other
-        triplets.
-        """
+        """The inner sides that a triplet is about, "at the very top"; empty for other triplets."""
         if self._wording.inner_sides.issuperset(triplet.relations):
             return triplet.relations
         words = (w.text.lower() for w in sentence.words[: triplet.trigger])
@@ -135,7 +133,7 @@ class Whole:
                         )
 
     def _sides_of(self, sentence: Sentence, head: int) -> tuple[str, ...]:
-        """Return the inner sides at which a noun phrase names a boundary; empty for others."""
+        """The inner sides at which a noun phrase names a boundary; empty for others."""
         if not self._has(sentence, head, self._class("boundary")):
             return ()
         texts = (sentence.words[n].text.lower() for n in sentence.says.phrases[head].words)
@@ -143,7 +141,7 @@ class Whole:
         return tuple(side for sides in named for side in sides)
 
     def _bounded_by(self, sentence: Sentence, head: int) -> int:
-        """Return the thing that a boundary belongs to: the stated one, otherwise the whole."""
+        """The thing that a boundary belongs to: the stated one, otherwise the whole."""
         for owner in sentence.says.parts.get(head, ()):
             for thing in self._resolve(sentence, owner, head):
                 return thing
@@ -153,6 +151,5 @@ class Whole:
         return self._wording.lexeme.get(name, frozenset())
 
     def _has(self, sentence: Sentence, head: int, nouns: Collection[str]) -> bool:
-        """Whether the head of a noun phrase is one of the given nouns."""
         noun = sentence.words[head].text.lower().split()[-1]
         return noun in nouns or singular_of(noun) in nouns
