@@ -177,7 +177,6 @@ class Lexicon:
         return listed
 
     def _describing(self) -> dict[str, LexicalEntry]:
-        """The words that form noun phrases in descriptions."""
         ontology = self.ontology
         listed = {
             text: LexicalEntry("ordinal", value=str(n))

@@ -324,7 +324,6 @@ def _written(trace: Trace) -> str | None:
 
 
 def _stand_ins(instance: Instance) -> StandIns:
-    """Stand-ins for the names in a scene that is given as relations."""
     given = instance.scene_relations or ()
     return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
@@ -336,7 +335,6 @@ def _cut(texts: TraceTexts) -> Told:
 
 
 def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:
-    """Convert clauses to the form of `symbouq.records.ClauseRecord`."""
     return [
         ClauseRecord.model_validate(vars(clause)).model_dump(exclude_defaults=True)
         for clause in clauses

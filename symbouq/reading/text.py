@@ -118,11 +118,11 @@ class Claim:
     """A claim in a response: its type, its text, and what it states.
 
     Its stance is `asserted`; `necessary`, `possible`, `impossible`, `unnecessary` or
-    `undetermined`; `counted`, if it says how many of its relations hold; or `supposed` (under an
-    "if" or "suppose"), `asked`, `quoted` (only somebody's words) or `retracted` (by later text),
-    which state nothing. Without statements, its reason may be `unread`, `uncertain` or
-    `not-in-profile`. Its rest are unread words about places; with a rest, its reason is `in-part`.
-    If the profile reads events, it has clauses.
+    `undetermined`; `counted`, if it says how many of its relations hold; or one that states
+    nothing: `supposed` (under an "if" or "suppose"), `asked`, `quoted` (only somebody's words) or
+    `retracted` (by later text). Without statements, its reason may be `unread`, `uncertain` or
+    `not-in-profile`. Its rest holds words about places that were not read. If there are any, its
+    reason is `in-part`. If the profile reads events, it has clauses.
     """
 
     type: str

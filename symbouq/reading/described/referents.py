@@ -36,14 +36,14 @@ from symbouq.reading.described.syntax import (
 _HULL = "(hull)"
 """Kind of a thing that spans others. No noun means it."""
 _AMBIGUOUS = 0.5
-"""Factor by which confidence is lowered if several things fit a phrase."""
+"""Confidence factor if several things fit a phrase."""
 _COUNTED = 0.7
-"""The same if "two squares" is taken to mean two known ones."""
+"""Confidence factor if "two squares" is taken to mean two known ones."""
 _SITUATED = 0.9
-"""The same if a thing's place is only implied."""
+"""Confidence factor if a thing's place is only implied."""
 _PRONOUN = 0.7
 _SKIPPED = 0.7
-"""The same for each word that was not understood."""
+"""Confidence factor for each word that was not understood."""
 
 
 @dataclass
@@ -937,7 +937,6 @@ class _Interpretation:
     def _chosen(
         self, phrase: Phrase, fits: Sequence[int], place: int | None, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float]:
-        """Narrow the things that fit a phrase to those that it refers to."""
         things = self.of.things
         fits = list(fits)
         if phrase.determiner == EVERY:

@@ -280,7 +280,6 @@ class Sentence:
                 yield token
 
     def _holds(self, tokens: Sequence[Token]) -> bool:
-        """Whether any of the tokens is a noun for a container."""
         nouns = [token.entry.value for token in tokens if token.entry is not None]
         return not self.ontology.lexicon.container.isdisjoint(nouns)
 
@@ -971,7 +970,6 @@ class Sentence:
         return tuple(names), end
 
     def _may_name(self, position: int) -> bool:
-        """Whether a token may be a name where one is expected."""
         kind = self.kind(position)
         if kind == "numeral":
             return self.kind(position + 1) not in ("noun", "attribute")

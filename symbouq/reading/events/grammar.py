@@ -297,7 +297,6 @@ class Sentence:
                 yield perceived + clauses, end
 
     def _passive(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Yield the clauses for a passive participle."""
         for verb, form in self._forms(position):
             if form != PARTICIPLE:
                 continue
@@ -381,7 +380,6 @@ class Sentence:
         yield clause, position
 
     def _infinitive(self, position: int) -> bool:
-        """Whether a token may be the base form of a verb, or "be"."""
         return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:

@@ -55,7 +55,7 @@ class EventLexicon(Lexicon):
 
 
 def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
-    """Return the forms of a verb, which are regular unless given."""
+    """Return the forms of a verb: the given irregular ones, otherwise regular ones."""
     stem = base
     if base.endswith("e"):
         stem = base[:-1]

@@ -87,7 +87,6 @@ def _mentions(
 
 
 def _id(name: str, ids: Mapping[str, str]) -> str:
-    """The id of a thing, or of its former place, by name."""
     return ids[moved(name)] + name.removeprefix(moved(name))
 
 

@@ -38,7 +38,7 @@ _LISTED = re.compile(r"\s*(?:[-*#>•+]+\s*)*(?:(?:step|claim)?\s*\(?\d+[.):]\s+
 _OCLOCK = re.compile(r"\d+\s*o\W?\s*clock", re.IGNORECASE)
 _AMOUNT_WORD = re.compile(r"\d[\d.,/]*|[^\W\d_]+|[^\w\s]")
 _JUDGED_BY_A_PART = ("number", "no-relation")
-"""Reasons for unexpressed words that leave the truth of the readings beside them unaffected."""
+"""Reasons for unexpressed words that do not affect the readings beside them."""
 
 Said = tuple[str, str, tuple[str, str, str]]
 """Stance, polarity and relation of a reading, in the same form for a relation and its converse. A
@@ -330,8 +330,8 @@ def _stance(
     text: str,
     span: tuple[int, int],
 ) -> str:
-    """The stance that the model gave a relation, unless every reader can see from the words that
-    nothing is stated. A scene may describe itself in instructions.
+    """The stance of a relation: what its words show if they state nothing, otherwise what the model
+    says. A scene may describe itself in instructions.
     """
     if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
         return reading.stance

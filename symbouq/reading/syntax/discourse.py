@@ -280,7 +280,8 @@ class Discourse:
             for ground in grounds[:1]:
                 self._whole.hear(triplet.relations, ground)
             meant += [(triplet, one, other) for one in several for other in grounds]
-        # In "B is in A and B and C touch", the parser may list B as its own ground: a misreading.
+        # In "B is in A and B and C touch", the parser may take "A and B" for a list. B would then
+        # be in itself.
         misread = {
             triplet.trigger
             for triplet, figure, ground in meant
@@ -337,7 +338,8 @@ class Discourse:
         if triplet.frame == "own":
             own = self._turned.seen(ground, relation)
             return own if seen == relation or self._turned.faces(ground) else None
-        # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
+        # "You drive south. The inn is left of the mill": as the driver sees it. For "a ship sails
+        # south", this is unclear.
         told = viewer is None or (
             triplet.frame == "of"
             and ground != viewer
@@ -535,7 +537,7 @@ class Discourse:
         found = (*said, *([] if partly else located))
         steps = any(step.kind not in _FACING for step in sentence.says.steps)
         if partly or sentence.says.moves or steps:
-            # A thing need not stay where it arrives.
+            # A thing may move on after it arrives.
             return tuple(replace(s, triplet=replace(s.triplet, unsure=True)) for s in found)
         return found
 

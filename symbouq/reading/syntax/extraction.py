@@ -864,7 +864,6 @@ class _Facts:
         return self._is_ranked(token) and not timed
 
     def _is_directional(self, token: Token) -> bool:
-        """Whether a word expresses directions."""
         relations = self._words[token.i].relations
         return bool(relations) and self._of._directional.issuperset(relations)
 

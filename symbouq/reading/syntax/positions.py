@@ -67,7 +67,7 @@ class Positions:
                 self._patterns.setdefault(words[0], []).append((words, of))
 
     def square(self, text: str) -> Places:
-        """Read a square's file, a letter, and its rank: "e4". Empty for other words."""
+        """Read a square's file, a letter, and its rank: "e4"; empty for other words."""
         square = _SQUARE.fullmatch(text)
         if square is None or len(self._squares) < len(_SQUARED):
             return ()
@@ -127,7 +127,7 @@ def numbered(text: str) -> tuple[str, int] | None:
 
 
 class Compared(NamedTuple):
-    """Relation between two things, as their places imply it.
+    """A relation that two things have because of their places.
 
     Attributes:
         relation: The relation.
@@ -243,7 +243,7 @@ class Placed:
         number: The number of the place on the scale.
         frame: Noun for what the place belongs to: "shelf" in "the top shelf"; empty if not stated.
         itself: Whether the thing is the place itself: "row 3".
-        row: Number of the sentence, if it has things on several sides; otherwise 0.
+        row: Number of the sentence, if the place is a side; otherwise 0.
     """
 
     scale: str

@@ -96,7 +96,7 @@ class Word:
     left_out: str = ""
 
     def spelled(self, letters: Mapping[int, str]) -> Word:
-        """Return the word with other letters as names.
+        """Return the word with the letters that name things replaced.
 
         Args:
             letters: Maps the code point of a letter to its replacement.
@@ -486,8 +486,9 @@ class Preparation:
         return pieces
 
     def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
-        """Whether joined words are one name, unlike "upper_left" or the number of a cited sentence.
-        `heads` are the nouns known to open labels, with a bracket if their number has one.
+        """Whether joined words are one name, unlike "upper_left". The number of a cited sentence is
+        not part of a name. `heads` are the nouns known to open labels, with a bracket if their
+        number has one.
         """
         if name.re is _NUMBERED:
             return f"{name[1].lower()} (" in heads
@@ -1073,7 +1074,7 @@ class _Sentence:
         if before in ("not", "n't", "than") and self._at(at) != "within":
             return None
         if at and self._leads(at - 1):
-            return None  # a distance cannot begin inside another phrase
+            return None  # no distance begins before, so its rest is none
         if denied:
             least = self._distance_from(at, at + 1)
             near = self.of.expressions["extent"].get(("small",))
@@ -1362,7 +1363,6 @@ class _Sentence:
         return self._is_function(text.lower()) or self._is_verb(text.lower())
 
     def _is_letter(self, at: int) -> bool:
-        """Whether a single letter is a name."""
         text, after = self.texts[at], self._at(at + 1)
         axis = self._at(at + 2) if after == "-" else after
         if text.islower() and self._is(axis, "axial"):
@@ -1688,7 +1688,7 @@ class _Sentence:
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
-        """Add an item's words one by one. If it counts, its last word gets the amounts."""
+        """Add an item's words one by one. With `counts`, the last word gets the amounts."""
         told = self._amounts(item) if counts else ()
         told = () if _is_backward(told) else told
         for n in range(item.first, item.last + 1):
@@ -1892,7 +1892,6 @@ class _Sentence:
         return self._is(opening, "within") or (self._is(opening, "upon") and (bounded or inner))
 
     def _conveys(self, position: int) -> bool:
-        """Whether the words before a position may report that something is moved."""
         before = (stem for word in self.lower[:position] for stem in stems(word))
         return any(self._is(stem, "transfer") or self._is(stem, "putting") for stem in before)
 

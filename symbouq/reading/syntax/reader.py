@@ -812,7 +812,7 @@ class _ClaimParser:
         if glosses:  # "x must be in z, which means TPP(x,z)" asserts only the first part.
             explained = (chained or s.triplet.force == "glossed" for s in said)
             said = [_cited(s) if cites else s for s, cites in zip(said, explained, strict=True)]
-        # A later text in the same paragraph may depend on the condition.
+        # Text after a condition may depend on it, within the same paragraph.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
         self._example = self._example and not self._of.has(sentence, "generality")
         if self._conditional or self._example:

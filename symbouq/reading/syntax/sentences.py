@@ -171,8 +171,7 @@ class Sentences:
 
     Attributes:
         ontology: The tables.
-        settling: Relations that settle how two things are placed. Their places are no longer
-            compared.
+        settling: Relations that settle how two things are placed, whatever their places.
         containing: Relations that mean that the figure is in the ground.
         sideways: Directions that depend on the viewpoint: left and right, in front and behind.
         fixed: Words for directions that do not depend on the viewpoint: those of the compass.
@@ -471,7 +470,6 @@ def _unread(row: _Row, fault: str) -> Sentence:
 
 
 def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Make the offsets of a sentence's tokens relative to the sentence."""
     start = tokens[0].start
     return tuple(Piece(piece.text, piece.start - start) for piece in tokens)
 
