@@ -145,7 +145,7 @@ class SentenceParser(Protocol[S]):
 
 
 class Claims(Generic[S]):
-    """Collector of a trace's claims.
+    """Collector of claims.
 
     Args:
         parser: Parser for their sentences.

@@ -296,7 +296,7 @@ class Sentence:
         )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """Yield the tokens that matter, with hours on a clock face as directions."""
+        """The tokens that matter, with hours on a clock face as directions."""
         position = 0
         while position < len(tokens):
             token = tokens[position]

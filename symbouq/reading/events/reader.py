@@ -23,7 +23,7 @@ from symbouq.records import ClauseRecord
 
 @dataclass(frozen=True)
 class EventQuestion(Question):
-    """A statement about events that is to be judged.
+    """A statement about events, to be judged.
 
     Attributes:
         clauses: Its clauses.
@@ -50,7 +50,7 @@ class EventReader(LexicalReader):
         self.read_clauses = lru_cache(maxsize=1000)(self._parsed)
 
     def question(self, scene: Sequence[str], question: str) -> EventQuestion:
-        """Read a statement that is to be judged in a scene."""
+        """Read a statement to be judged against a scene."""
 
         def reread(verb: str) -> tuple[Sequence[Clauses], Clauses]:
             return [self.clauses(text, verb) for text in scene], self.clauses(question, verb)

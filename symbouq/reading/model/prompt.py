@@ -139,5 +139,5 @@ def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
 
 @cache
 def _builtin() -> tuple[Spec, ...]:
-    """The tests of the built-in ontology, which are read once per process."""
+    """The tests of the built-in ontology, read once per process."""
     return tuple(discovered(str(data_folder("ontology"))))

@@ -661,9 +661,7 @@ class Discourse:
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
-        """Return pairs for which a sentence states relations that exclude each other. One was
-        misread.
-        """
+        """Pairs for which a sentence states relations that exclude each other. One was misread."""
         said: dict[tuple[int, int], set[str]] = {}
         for triplet, figure, ground in meant:
             if triplet.force == "asserted" and not triplet.negative:

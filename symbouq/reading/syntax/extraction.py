@@ -1027,7 +1027,7 @@ def reading_rules() -> str:
 
 @cache
 def reading_slices() -> Slices:
-    """Return the parts of `rules/reading.lp`. Few of them concern a given sentence."""
+    """Return the parts of `rules/reading.lp`. Few concern a given sentence."""
     rules = reading_rules()
     return Slices(rules, Store("slices", rules))
 

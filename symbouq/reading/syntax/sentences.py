@@ -149,8 +149,8 @@ class _Row(NamedTuple):
         start: Its offset in the text.
         tokens: Its tokens. Their offsets are relative to the sentence.
         asked: Whether it is a question.
-        heads: The nouns that precede labels in its group and that it may contain.
-        names: The names that its group repeats and that it may contain.
+        heads: Nouns that precede labels in its group and may occur in it.
+        names: Names that its group repeats and that may occur in it.
     """
 
     text: int
