@@ -83,12 +83,6 @@ class TraceParser:
         return self._readers[key]
 
     def _reader(self, dataset: str | None, kind: str) -> TraceReader:
-        from symbouq.reading.described.reader import DescribedReader
-        from symbouq.reading.events.reader import EventReader
-        from symbouq.reading.syntax.pipeline import pipeline
-        from symbouq.reading.syntax.reader import SyntaxReader
-        from symbouq.reading.syntax.sentences import Sentences
-
         ontology = self._words(kind)
         if dataset is not None:
             own = ontology.lexicon.phrase_of[dataset]
@@ -96,9 +90,17 @@ class TraceParser:
             ontology = replace(ontology, lexicon=replace(ontology.lexicon, phrase=phrase))
         match kind:
             case "eventful":
+                from symbouq.reading.events.reader import EventReader
+
                 return EventReader(ontology)
             case "described":
+                from symbouq.reading.described.reader import DescribedReader
+
                 return DescribedReader(replace(ontology, describes=True))
+        from symbouq.reading.syntax.pipeline import pipeline
+        from symbouq.reading.syntax.reader import SyntaxReader
+        from symbouq.reading.syntax.sentences import Sentences
+
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:

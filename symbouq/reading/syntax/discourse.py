@@ -179,18 +179,21 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Yield pairs of containers of one kind, such as two rooms, that hold something. Neither is
-        in or on the other, and no statement relates them.
+        """Yield pairs of containers of one kind, such as two rooms. Neither is in or on the other, no
+        statement relates them, and something is said to be in one of their kind.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
         containers = set()
         for said in spoken:
-            inverse = (self._converse.get(said.relation), said.ground, said.figure)
-            for relation, part, whole in ((said.relation, said.figure, said.ground), inverse):
-                if relation in around and not said.triplet.negative:
-                    held.setdefault(part, set()).add(whole)
-                    containers |= {whole} if relation in self._containing else set()
+            if said.triplet.negative:
+                continue
+            if said.relation in around:
+                held.setdefault(said.figure, set()).add(said.ground)
+            if self._converse.get(said.relation) in around:
+                held.setdefault(said.ground, set()).add(said.figure)
+            if said.relation in self._containing:
+                containers.add(said.ground)
         related = {frozenset((said.figure, said.ground)) for said in spoken}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:

@@ -291,7 +291,7 @@ class Extraction:
             _Facts(self, number * STRIDE, words, doc, asked)
             for number, (words, doc, asked) in enumerate(sentences)
         ]
-        control, complaints = new_control()
+        control, complaints = new_control("-Wno-atom-undefined")
         facts = [fact for of_sentence in batch for fact in of_sentence.facts]
         control.add("base", [], reading_slices().beside(facts) + "".join(facts))
         ground(control, complaints, "reading")

@@ -23,7 +23,7 @@ PIPELINES = (
 )
 """Packages with trained English pipelines that have a parser, in order of preference."""
 
-_UNUSED = ("ner", "entity_ruler", "textcat")
+_UNUSED = ("ner", "entity_ruler", "textcat", "senter")
 """Pipeline components that are not loaded."""
 _BATCH = 64
 
