@@ -401,8 +401,8 @@ class Lexicon:
 
 
 def _tokenizer(nlp: Language) -> Tokenizer:
-    """Create a tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for
-    apostrophes inside words (`o'clock`), and that splits off the possessive.
+    """Tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for apostrophes
+    inside words (`o'clock`), and that splits off the possessive.
     """
     mark = r"[^\w\s]"
     return spacy.tokenizer.Tokenizer(

@@ -250,8 +250,8 @@ def gist(text: str) -> tuple[int, int]:
 
 
 def chosen(text: str, *listings: str) -> str:
-    """Return the option that an answer chooses, if it is only the option's letter, "(b)", or its
-    words. The given texts may list the options. The result is empty if none is chosen.
+    """Return the option that an answer chooses by its letter alone, "(b)", or its words; empty if
+    none. The given texts may list the options.
     """
     said = text[slice(*gist(text))]
     letter, words = _option().fullmatch(said), _unarticled(said)

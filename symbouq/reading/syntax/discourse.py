@@ -179,8 +179,8 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Yield pairs of containers of one kind, such as two rooms. Neither is in or on the other, no
-        statement relates them, and something is said to be in one of their kind.
+        """Yield pairs of containers of one kind, such as two rooms, if one of that kind is said to
+        hold something. Neither is in or on the other, and no statement relates them.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
