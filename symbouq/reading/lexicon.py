@@ -302,7 +302,7 @@ class Lexicon:
 
     @staticmethod
     def _goes_on(analysis: Analysis, position: int) -> bool:
-        """Whether the full stop before a position does not end its sentence. Other marks are
+        """Whether the sentence goes on after the full stop before a position. Other marks are
         ignored.
         """
         if not analysis.inner:

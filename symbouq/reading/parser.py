@@ -331,7 +331,7 @@ def _stand_ins(instance: Instance) -> StandIns:
 
 
 def _cut(texts: TraceTexts) -> Told:
-    """Convert the sentences split for a language model for other readers."""
+    """Convert sentences that were split for a language model to the form for other readers."""
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
 

@@ -343,7 +343,7 @@ def _doubted(statement: Statement) -> Statement:
 
 _BESIDE = frozenset(("content", "citation", "source"))
 _LABEL = 1
-"""Maximum number of such words in an answer that is only a label."""
+"""Maximum number of these words in an answer that is only a label."""
 
 _OPEN = frozenset(("condition", "supposition"))
 """Kinds of words that affect a whole sentence."""

@@ -96,7 +96,7 @@ def _movers(ontology: Ontology) -> frozenset[str]:
 
 
 def _meanings(ontology: Ontology) -> tuple[str, ...]:
-    """Choose one verb from each set of verbs with the same facts, apart from spelling."""
+    """Choose one verb from each set of verbs whose facts differ only in spelling."""
     found: dict[frozenset[tuple[str, ...]], str] = {}
     said: dict[str, set[tuple[str, ...]]] = {
         verb: set() for verb in ontology.events.members("verb")

@@ -1,9 +1,9 @@
 """Compose requests to a language model about a trace: first the scene, then question and claims.
 
-A request for claims contains the scene's things but not its sentences. A reader that knew the scene
-might read a wrong claim as what it should have been, and a sentence in the scene could influence
-how claims are read. If each sentence is read alone, none can influence another. Then a thing is
-known only by its words, and pronouns refer to nothing.
+A request for claims contains the scene's things but not its sentences. A model that knows the scene
+might read a wrong claim as the correct one, and a sentence in the scene could influence how claims
+are read. If each sentence is read alone, none can influence another. Then a thing is known only by
+its words, and pronouns refer to nothing.
 """
 
 from __future__ import annotations

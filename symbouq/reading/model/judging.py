@@ -102,7 +102,7 @@ class JudgedPlace:
 
 @dataclass(frozen=True)
 class JudgedSentence:
-    """A sentence after judging.
+    """A sentence with its judged readings.
 
     Attributes:
         read: Whether the reply contains it.
@@ -454,8 +454,8 @@ def amounts_of(ontology: Ontology) -> Amounts:
 
 
 def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:
-    """Map each thing in another sample to the thing in the first one that the same words mention
-    most often; if several are, to the one with the same id.
+    """Map each thing in another sample to the one in the first that the same words mention most
+    often. Ties go to the one with the same id.
     """
     mentions: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
     for sentence in first.sentences:

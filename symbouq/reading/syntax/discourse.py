@@ -353,7 +353,7 @@ class Discourse:
         return seen
 
     def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """The direction that "in front of" or "behind" a thing with a heading has in a scene."""
+        """The direction that is "in front of" or "behind" a thing with a heading in a scene."""
         if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
         thing = self._aboard(ground) if triplet.frame == "aboard" else ground
@@ -811,8 +811,8 @@ class Discourse:
         return found.pop() if len(found) == 1 else None
 
     def _stepped(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Yield what lies at a place that is given relative to another, if the sentence counts the
-        steps from there: "on the DECK just below the bridge".
+        """Yield that a thing is inside a place counted from another: "on the DECK just below the
+        bridge".
         """
         lexeme, part_as = self._wording.lexeme, self._wording.part_as
         entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
@@ -866,7 +866,7 @@ class Discourse:
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
-        """The thing that a sentence leaves out in its relation to the one at `other`."""
+        """The unmentioned thing that the noun phrase at `other` is related to."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
             return self.topic

@@ -172,7 +172,7 @@ class Extracted:
     """What a sentence says.
 
     Attributes:
-        triplets: What it states, over its words.
+        triplets: What it states, in terms of its words.
         phrases: Its noun phrases, by their heads.
         places: The places that it gives to things.
         sequences: Which way numbered things run: their noun, the thing at an end (the noun itself

@@ -15,7 +15,7 @@ _ROW, _COLUMN = "row", "column"
 
 
 class Tables:
-    """Reader of tables, which receives a text one row at a time.
+    """Reader of tables, row by row.
 
     If the header names axes, as in "| thing | x | y |", the table gives coordinates. If the first
     header cell is empty, or names an axis, the table is a grid: things are placed as laid out.

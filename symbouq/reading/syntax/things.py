@@ -292,8 +292,8 @@ class Things:
 
     def told_apart(self, words: Sequence[str]) -> list[list[str]]:
         """Return the kinds that a noun phrase may mean and of which the text has introduced a
-        further thing. A kind matches if it has the same words, or only some of them and no thing
-        has the full name.
+        further thing. A kind matches if it has exactly the phrase's words, or some of them while no
+        thing is called by all.
         """
         key = _folded(_key(words))
         kinds = {kind for _, kind in self._siblings.values() if set(kind) <= set(key)}
