@@ -42,7 +42,7 @@ from symbouq.records.reading import Reply
 _STATING = ("asserted", "necessary")
 _SETS = ("alternatives", COUNTED)
 _BY_A_PART = ("asserted", "necessary", "possible")
-"""Stances under which a statement about several relations would be wrong of fewer of them."""
+"""Stances in which a claim is wrong if some of its relations are."""
 Span = tuple[int, int]
 
 

@@ -573,7 +573,7 @@ class Discourse:
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
-        """The viewpoint that a sentence names: a thing, or the word for something else."""
+        """The viewpoint that a sentence names: a thing, or the word for what is not a thing."""
         for head, surely in sentence.says.seen_by:
             word = sentence.words[head].text.lower()
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):

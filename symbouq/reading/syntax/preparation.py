@@ -215,7 +215,7 @@ _LONGEST_DISTANCE = 9
 
 
 def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
-    """The offset of the first token, and the text of all without inserted ones."""
+    """The offset of the first token, and the text of the tokens that were not inserted."""
     first = tokens[0].start if tokens else 0
     text = ""
     for n, token in enumerate(tokens):

@@ -524,7 +524,7 @@ class SyntaxReader(TraceReader):
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
         described = [sentence.says.described.get(s.triplet.trigger, ()) for s in said]
         if things.known and all(described):
-            # In a claim, "the lamp above B is red" says what is left unread.
+            # "The lamp above B is red": what the claim actually says was not read.
             unread.update(n for of in described for n in of if not sentence.words[n].relations)
         if self.sentences.preparation.amounts.measures:
             unread.update(

@@ -495,8 +495,8 @@ def _doubtful(sentence: Sentence) -> bool:
 
 
 def _merit(sentence: Sentence) -> tuple[int, int]:
-    """The quality of a reading, where greater is better: first the number of expressions with a
-    certain statement, then few things without a known name.
+    """The quality of a reading; greater is better. First counts how many expressions have a certain
+    statement, then how few things lack a known name.
     """
     sure = [s for s in sentence.says.triplets if s.cost <= SURE]
     heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
@@ -511,7 +511,7 @@ def _told(sentence: Sentence) -> frozenset[int]:
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:
-    """Whether both readings state the same about known things, as far as the first one goes."""
+    """Whether `other` states all that `plain` states about known things."""
 
     def said(sentence: Sentence) -> set[tuple[int, ...]]:
         places = [word.start for word in sentence.words]

@@ -33,7 +33,7 @@ class Things:
         view: Whoever sees left and right, if the text says so.
         viewed: Whether the text has used left or right so far.
         frames: What left and right are relative to in the scene: `compass`, `viewpoint`.
-        placed: For each thing, the scene's relations of it, each with its ground.
+        placed: What the scene states about each thing: relations, each with its ground.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
