@@ -489,7 +489,7 @@ def concluded(
     Args:
         claims: The claims.
         first: The first claim that may be the conclusion.
-        last: The position after the last claim that may be.
+        last: The position after the last claim that may be the conclusion.
         asked: The pair asked about.
     """
     for n in range(last - 1, first - 1, -1):

@@ -113,8 +113,8 @@ class Whole:
         return whole if opposite or sum(middles) == 1 else None
 
     def bounded(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """Yield statements about boundaries, "the west wall", and about things at them. Both are on
-        that side inside the bounded thing.
+        """Yield statements about boundaries, "the west wall", and things at them. Both are on that
+        side inside the bounded thing.
         """
         if not self._telling or not self._wording.within_as:
             return
