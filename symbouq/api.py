@@ -222,7 +222,6 @@ def worlds_between(
 
 
 def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return the fields of a trace that describe the scene."""
     if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
         return {"id": "trace", "scene_relations": scene}
     return {"id": "trace", "scene": scene if isinstance(scene, str) else list(scene)}

@@ -181,7 +181,6 @@ def _judged(
     answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
-    """Compute the reward for a completion, given the record of its question."""
     text, cut = _said(completion)
     structured = Structured.of(text)
     if structured is None:
@@ -231,7 +230,6 @@ def _value(claim: Mapping[str, Any], features: Sequence[float]) -> float | None:
 
 
 def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | None:
-    """Return the default answer space for an answer."""
     if answer is None:
         return None
     listed = options(trace.question)

@@ -246,7 +246,6 @@ def audit(
 
 
 def _tell_void(total: Summary, failed: int) -> None:
-    """Tell the user if a run gives no verdict at all."""
     if total.decided:
         return
     if not total.traces and failed:

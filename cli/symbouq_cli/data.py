@@ -25,7 +25,6 @@ def data() -> None:
 
 
 def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
-    """Complete the names of benchmarks in the shell."""
     from symbouq.experiments.benchmarks.catalog import BENCHMARKS
 
     return [name for name in BENCHMARKS if name.startswith(begun)]

@@ -257,7 +257,6 @@ def list_views() -> None:
 
 
 def _views() -> dict[str, dict[str, Callable[[Results], Any]]]:
-    """Tables and figures by name."""
     from symbouq.experiments.figures import FIGURES
     from symbouq.experiments.tables import TABLES
 
@@ -334,7 +333,6 @@ def _results(configured: Experiment) -> Results:
 
 
 def _tables(results: Results, names: Sequence[str], form: str) -> Iterator[str]:
-    """Yield the text of each table."""
     from symbouq.experiments.rendering import rendered
     from symbouq.experiments.tables import TABLES
 
@@ -343,7 +341,6 @@ def _tables(results: Results, names: Sequence[str], form: str) -> Iterator[str]:
 
 
 def _write_tables(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
-    """Write a file for each table."""
     from symbouq.io.output import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -355,7 +352,6 @@ def _write_tables(results: Results, names: Sequence[str], folder: Path, form: st
 
 
 def _draw(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
-    """Draw each figure into a file."""
     from symbouq.experiments.figures import FIGURES
 
     folder.mkdir(parents=True, exist_ok=True)

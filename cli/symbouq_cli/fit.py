@@ -173,7 +173,6 @@ def _warn(fault: str | None) -> None:
 
 
 def _tell(model: Model) -> None:
-    """Print a summary of the model to standard error."""
     notes, composer = model.notes, model.composer
     lines = [f"{notes['traces']} traces, {notes['right']} right"]
     for name, area in composer.aurocs.items():

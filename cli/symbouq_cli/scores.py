@@ -47,7 +47,6 @@ def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
 
 
 def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Complete the names of scorers in the shell."""
     from symbouq.evidence.scorers.registry import SCORERS
 
     return [name for name in SCORERS if name.startswith(begun)]

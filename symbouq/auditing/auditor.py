@@ -229,7 +229,6 @@ class TraceAuditor:
 
 
 def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
-    """Add a fault to a trace unless the trace already has it."""
     return replace(parsed, faults=tuple(dict.fromkeys((*parsed.faults, str(error)))))
 
 

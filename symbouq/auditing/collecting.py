@@ -173,7 +173,6 @@ class Collector:
         return line._replace(content=to_json(content))
 
     def _readings(self, instance: Instance) -> dict[str, object]:
-        """Return the readings of an instance (`symbouq.records.reading.ReadingsRecord`)."""
         with self._lock:  # create parsers and prompts once
             parser = self._auditor.parser_for(instance)
             ontology = parser.ontology

@@ -198,7 +198,6 @@ def _flip(
     b: Mapping[str, Any] | None,
     contexts: tuple[str, str],
 ) -> Flip | None:
-    """Return the flip between two verdicts on a claim, or None."""
     before, after = verdict(a, contexts[0]), verdict(b, contexts[1])
     if before == after:
         return None

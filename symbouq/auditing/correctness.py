@@ -112,7 +112,6 @@ def _alone(record: Record) -> dict[str, Any]:
 
 
 def _asked(record: Record) -> tuple[AnswerSpace, tuple[str, ...]]:
-    """Return the answer space and the right answer."""
     answer, space = record.get("answer"), record.get("answer_space")
     if answer is None or not isinstance(space, list) or not space:
         raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")

@@ -92,7 +92,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
 
     def run(self) -> TraceResult:
-        """Decide the claims if all sentences of the scene were read."""
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
             unknown = Verdict.UNKNOWN
@@ -101,7 +100,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return super().run()
 
     def decide_scene(self) -> SceneDecision:
-        """Decide whether the premises are consistent; if not, find those that clash."""
         if self.feasible(self.scene):
             return SceneDecision(True)
         clash = tuple(unit.premise for unit in self.scene)
@@ -153,13 +151,11 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # The claims -----------------------------------------------------------------------------
 
     def grounded(self, number: int, claim: Clauses) -> Verdict:
-        """Judge a statement given only the scene."""
         return self.verdict(self.scene, claim)
 
     def step(
         self, number: int, claim: Clauses, grounded: Verdict, admitted: Sequence[_Unit]
     ) -> Step[_Unit]:
-        """Decide a statement given the scene and earlier statements."""
         units = [*self.scene, *admitted]
         result = ClaimResult(self.verdict(units, claim) if admitted else grounded, grounded)
         if result.verdict.determinate:
@@ -171,7 +167,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return Step(result, _Unit(Premise("claim", number), claim))
 
     def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
-        """Add the premises of a determinate verdict and the repair of a conflict."""
         alone = result.grounded is result.verdict
         # Prefer the scene's premises, if they suffice.
         units = _about(self.scene if alone else [*self.scene, *admitted], claim)
@@ -240,7 +235,6 @@ def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
 
 @lru_cache(maxsize=8)
 def _background(ontology: Ontology) -> str:
-    """Return the facts of a profile about relations and words."""
     texts = ("compared", "way", "verb", "inflected", "times")
     lines = [ontology.encoding.closure_facts]
     lines += [f"negation({r},{s})." for r, s in ontology.relations.negation.items()]

@@ -173,7 +173,6 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
 
 
 def _measure(name: str, value: float) -> str:
-    """Format one value of the Determinacy Profile with its description."""
     description = ProfileRecord.model_fields[name].description or ""
     return f"{name}: {value:.3g}  ({description[0].lower()}{description[1:-1]})"
 

@@ -90,7 +90,6 @@ class Messages:
 
 
 def _bounds(claim: Claim) -> str:
-    """Describe the bounds of a counted claim in words."""
     if claim.count is None:
         return ""
     least, most = claim.count

@@ -83,7 +83,6 @@ class _Search:
                 left = [m for m in left if _meets(units[m], core)]
 
     def best(self, rounds: int) -> frozenset[int] | None:
-        """Return the best set, or None if the search takes too many rounds."""
         for _ in range(rounds):
             picked = self._picked()
             if self.decides(picked):
@@ -99,7 +98,6 @@ class _Search:
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
 
     def _rank(self, place: int) -> tuple[bool, int]:
-        """Return a sort key: premises of the scene first, then earlier ones."""
         return self._units[place].premise.source == "claim", place
 
     def minimal(self) -> frozenset[int]:
@@ -155,7 +153,6 @@ def atoms_of(units: Iterable[Unit]) -> list[Atom]:
 
 
 def _meets(unit: Unit, core: set[Atom]) -> bool:
-    """Whether a premise has an atom in a core."""
     return not core.isdisjoint(unit.atoms)
 
 

@@ -94,7 +94,6 @@ class _SceneMemory:
 
 @lru_cache(maxsize=1024)
 def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
-    """Return the cache for a scene, initially empty."""
     return _SceneMemory()
 
 
@@ -269,7 +268,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # Decisions without a solver ---------------------------------------------------------
 
     def decide_by_tables(self) -> None:
-        """Store the verdicts that the tables give."""
         direct = DirectVerdicts(self.ontology, self.scene)
         for claim in self.conjunctions:
             relations = frozenset(claim)
@@ -289,7 +287,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.ontology.encoding.readings[QUERIED, r], u, v
 
     def context(self, units: Sequence[Unit]) -> list[Atom]:
-        """Return the atoms of the scene and of additional premises."""
         return self.scene_atoms if units is self.scene_units else atoms_of(units)
 
     def decide_scene(self) -> SceneDecision:
@@ -365,7 +362,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return _Decision(verdict, units, cores)
 
     def alone(self, relations: Iterable[Triple]) -> _Decision:
-        """Decide relations given only the scene."""
         key = frozenset(relations)
         if key not in self.memory.claims:
             self.memory.claims[key] = self.decide(key, self.scene_units)
@@ -388,7 +384,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return claim.sure and not aside
 
     def grounded(self, number: int, claim: tuple[Triple, ...]) -> Verdict:
-        """Judge a claim given only the scene."""
         stance = self.inputs[number - 1].stance
         if stance == _ALTERNATIVES:
             return self.doubted(number, self.alternatives(claim, ()).verdict)
@@ -398,7 +393,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.judged(number, self.together(number, claim, self.alone(claim), ()))
 
     def why_open(self, number: int, claim: tuple[Triple, ...]) -> str:
-        """Return the name of the message that explains why the scene leaves a claim unknown."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             found = self.alternatives(claim, ()).verdict if given.settled else Verdict.UNKNOWN
@@ -413,7 +407,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def step(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> Step[Unit]:
-        """Decide a claim in a feasible assumed context."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             return Step(self.of_alternatives(number, claim, grounded, admitted))
@@ -479,7 +472,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return unit
 
     def over_worlds(self, number: int, status: Verdict, grounded: Verdict) -> ClaimResult:
-        """Return the result for a claim about the worlds of its context."""
         verdict = self.judged(number, status)
         doubtful = verdict is not self.of_stance(number, status)
         result = ClaimResult(
@@ -492,7 +484,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def of_alternatives(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
-        """Return the result for a list of alternatives."""
         found = self.alternatives(claim, admitted)
         verdict = self.doubted(number, found.verdict)
         doubtful = self.inputs[number - 1].settled and verdict is not found.verdict
@@ -528,7 +519,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return result
 
     def count(self, number: int, decisions: Sequence[_Decision]) -> Verdict:
-        """Judge a counted claim from the verdicts on its relations."""
         bounds = self.inputs[number - 1].count
         assert bounds is not None  # counted claims have bounds
         least, most = bounds
@@ -540,7 +530,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return Verdict.ENTAILED if must >= least and may <= most else Verdict.UNKNOWN
 
     def alternatives(self, claim: tuple[Triple, ...], admitted: Sequence[Unit]) -> Alternatives:
-        """Judge a list of alternatives given the scene and earlier claims."""
         if admitted:
             return judge_alternatives(
                 self.ontology, atoms_of([*self.scene_units, *admitted]), claim
@@ -576,7 +565,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def explain(
         self, number: int, decision: _Decision, admitted: Sequence[Unit], result: ClaimResult
     ) -> None:
-        """Add the premises of a determinate verdict and the repair of a conflict."""
         grounds = self.grounds(decision)
         result.premises = grounds.premises
         if self.inputs[number - 1].stance in _OVER_WORLDS:

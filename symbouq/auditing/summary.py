@@ -187,7 +187,6 @@ def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
 
 
 def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
-    """Return the trace if one of its claims is contradicted."""
     for claim in audit["claims"]:
         if claim["verdict"] == Verdict.CONTRADICTED:
             text = claim_text(claim)

@@ -62,6 +62,5 @@ def _judge(
 
 
 def _as_sure(claim: Claim, confidence: float) -> Claim:
-    """Return a claim with the given confidence."""
     relations = (replace(statement, confidence=confidence) for statement in claim.relations)
     return replace(claim, relations=tuple(relations))

@@ -140,7 +140,6 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Yield built-in relations that the author declares anew."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -166,7 +165,6 @@ _ABBREVIATED = re.compile(r"\w\.\w\.\s")
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names of the clashes that rules derive."""
     for rule in rules:
         for term in atoms_in([rule.head]) if rule.ast_type is ast.ASTType.Rule else ():
             if signature(term) == ("clash", 3):
@@ -175,7 +173,6 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
-    """Yield reasons for clashes that no rule derives."""
     built_in = _clashes(rule_statements("hulls"))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
@@ -188,7 +185,6 @@ def _without_clash(source: Source) -> Iterator[_Fault]:
 
 
 def _without_reason(source: Source) -> Iterator[_Fault]:
-    """Yield clashes that have no reason/2."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
         for name in _clashes([rule.statement]):
@@ -251,7 +247,6 @@ class _Contradictions:
         self._consistent: set[tuple[str, ...]] = set()
 
     def of(self, ontology: Ontology) -> Iterator[_Fault]:
-        """Yield the contradictions of a profile."""
         axioms = (
             ontology.encoding.closure_facts,
             ontology.encoding.rules,

@@ -129,7 +129,6 @@ def _has_words(fact: clingo.Symbol) -> bool:
 
 
 def _names_in(trees: Iterable[ast.AST]) -> set[str]:
-    """Return the names of all atoms and functions in the bodies of the given rules."""
     return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
 
 
@@ -137,7 +136,6 @@ _NAME = re.compile(r"([a-z]\w*)\(")
 
 
 def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
-    """Return the relations that tests state or claim, by profile."""
     found: dict[Ontology, set[str]] = defaultdict(set)
     for spec in specs:
         trace = spec.trace()
@@ -234,13 +232,11 @@ def _observers(
 
 
 def _is_difference(part: ast.AST) -> bool:
-    """Whether the given part of a body is a difference constraint."""
     literal = part.ast_type is ast.ASTType.Literal
     return literal and part.atom.ast_type is ast.ASTType.TheoryAtom
 
 
 def _is_positive(part: ast.AST) -> bool:
-    """Whether the given part of a body is a plain positive atom."""
     return (
         part.ast_type is ast.ASTType.Literal
         and part.sign == ast.Sign.NoSign

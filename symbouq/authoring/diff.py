@@ -172,7 +172,6 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
 
 
 def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
-    """Whether two facts of the same predicate differ in exactly one of several arguments."""
     a, b = first.arguments, second.arguments
     if first.name != second.name or len(a) != len(b) or len(a) < 2:
         return False
@@ -217,7 +216,6 @@ class _Explainer:
             return False
 
     def _variant(self, some: frozenset[Change]) -> TraceAuditor:
-        """Create an auditor for the old ontology with the given changes."""
         gone = {change.before for change in some}
         come = {change.after for change in some}
         old, new = self._old, self._new

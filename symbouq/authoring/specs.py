@@ -80,13 +80,11 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
 
 
 def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
-    """Read the sentences of several tests in the same batches."""
     with suppress(SymboUQError):  # raised again for the test at fault
         auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
-    """Run the test of an outcome and fill in the outcome."""
     spec = outcome.spec
     trace = spec.trace()
     if spec.reads:

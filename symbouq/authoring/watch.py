@@ -36,7 +36,6 @@ def edits(folder: str | None) -> Iterator[None]:
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
-    """Return the time and size of each file that still exists."""
     stamps = {}
     files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
     for file in files:

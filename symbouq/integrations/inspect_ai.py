@@ -111,7 +111,6 @@ _FIELDS = ("index", "type", "text", "verdict", "grounded_verdict", "premises", "
 
 
 def _asked(state: TaskState) -> tuple[str | list[str], str]:
-    """Return the scene and question of a sample."""
     given = state.metadata or {}
     if given.get("scene"):
         return given["scene"], str(given.get("question") or "")

@@ -197,7 +197,6 @@ def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
 
 
 def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
-    """Return the result of a method, or the error that it raises."""
     try:
         return getattr(service, name)(*arguments)
     except SymboUQError as error:
@@ -269,13 +268,11 @@ class _Worker:
         raise ServiceError(f"the worker died ({died})")
 
     async def answers(self, patience: float) -> bool:
-        """Whether the process answers within the given number of seconds."""
         with suppress(_DiedError, LimitError):
             return self.at_work and not isinstance(await self._answers([], patience), Exception)
         return False
 
     def end_in(self, seconds: float) -> None:
-        """End the process unless it answers within the given number of seconds."""
         if self._ending is not None:
             self._ending.cancel()
         self._ending = asyncio.get_running_loop().call_later(seconds, self._end)

@@ -120,7 +120,6 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span_of(identity: str) -> Context | None:
-    """Return the span that an id names, or None."""
     named = _TRACEPARENT.fullmatch(identity)
     if named is None:
         return None

@@ -122,7 +122,6 @@ class Crew:
         yield from self._results(items, make)
 
     def _results(self, dataset: Any, make: Callable[[], Callable[[Any], Any]]) -> Iterator[Any]:
-        """Yield the results for the rows of a dataset."""
         from ray.data import ActorPoolStrategy
 
         with warnings.catch_warnings():
@@ -259,7 +258,6 @@ def _reason(error: BaseException) -> SymboUQError:
 
 
 def _dataset(items: Iterable[Any]) -> Any:
-    """Return the items as a Ray dataset, with one block for each."""
     import ray.data
 
     rows = [{_COLUMN: pickle.dumps(item)} for item in items]
@@ -290,7 +288,6 @@ class _Actor:
         gc.freeze()  # permanent objects need no garbage collection
 
     def __call__(self, table: Any) -> Any:
-        """Return the results for a table of rows."""
         return _table(map(self._result, table[_COLUMN].to_pylist()))
 
     def _result(self, row: bytes) -> bytes:
@@ -303,7 +300,6 @@ class _Actor:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return an error in picklable form."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:

@@ -337,7 +337,6 @@ class Endpoint:
 
     @property
     def _session(self) -> requests.Session:
-        """Session for the current thread."""
         if not hasattr(self._local, "session"):
             session = requests.Session()
             retry = _Retry(

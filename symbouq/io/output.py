@@ -316,7 +316,6 @@ class RecordFile:
             raise
 
     def _flush(self) -> None:
-        """Write all pending records, or none."""
         content = bytes(self._waiting)
         self._waiting.clear()
         if not content:
@@ -338,7 +337,6 @@ class RecordFile:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Report system errors under the file's name."""
         try:
             yield
         except OSError as error:

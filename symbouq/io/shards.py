@@ -89,7 +89,6 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
 
 
 def _note(system: Any, place: str) -> dict[str, Any] | None:
-    """Return the note at a path; None if it is missing or incomplete."""
     try:
         with system.open_input_stream(place) as stream:
             note: dict[str, Any] = from_json(stream.read())

@@ -74,7 +74,6 @@ class Outcome(NamedTuple):
 def _failed(
     item: Line | RecordError, error: str, identity: str = "", trace: str | None = None
 ) -> Outcome:
-    """Return the outcome for a line without a result."""
     number = item.number if isinstance(item, Line) else item.line
     return Outcome(item.file or "", number or 0, identity, None, error, traceback=trace)
 
@@ -135,7 +134,6 @@ def read_lines(path: str) -> Lines:
 def _line(
     file: str, number: int, record: bytes | dict[str, Any] | RecordError
 ) -> Line | RecordError:
-    """Return a record as a line in the `symbouq` format."""
     if isinstance(record, RecordError):
         return RecordError(record.message, record.file or file, number)
     if isinstance(record, bytes):
@@ -307,7 +305,6 @@ def _in_order(
 
 
 def _lost(item: Line | RecordError, how: str) -> Outcome:
-    """Return the outcome for a line on which a process died."""
     return _failed(item, f"the process that worked on it died ({how}; is there enough memory?)")
 
 

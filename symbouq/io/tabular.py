@@ -75,7 +75,6 @@ def json_columns(schema: Any) -> set[str]:
 
 
 def _schema(lines: IO[bytes]) -> Any:
-    """Determine the columns that the records need."""
     import pyarrow as pa
 
     types: dict[str, Any] = {}

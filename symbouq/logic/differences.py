@@ -123,7 +123,6 @@ class _Layout:
         self.held = held
 
     def part(self, held: int) -> _Layout:
-        """Return the same values for a subset of the arcs."""
         return _Layout(self._steps, held, self._values)
 
     def add(self, arcs: Iterable[Marked]) -> int | None:
@@ -299,13 +298,9 @@ class _Conflict:
         self._alternatives = alternatives
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether the condition holds in a context."""
         return self.core(context) is not None
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """Return a part of a context in which the condition holds; None if it does not hold in the
-        context.
-        """
         context = list(context)
         layout, cycle = self._solver.layout(context)
         if cycle is None:

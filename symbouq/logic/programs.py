@@ -418,19 +418,12 @@ class _Unsatisfied:
         self._assumed = assumed
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether the condition holds in a context."""
         return self._solver.holds(self._assumed, context)
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """Return a part of a context in which the condition holds; None if it does not hold in the
-        context.
-        """
         return self._solver.core(self._assumed, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """Return the largest set in which the condition does not hold, made of all required and
-        some wanted atoms.
-        """
         return self._solver.widest(self._assumed, required, wanted)
 
 

@@ -304,7 +304,6 @@ def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> st
 
 
 def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
-    """Convert an atom finding/4 of `rules/check.lp`."""
     code, at, text, arguments = symbol.arguments
     message = text.string.format(*map(plain, arguments.arguments))
     severity = checks()[code.string].severity

@@ -155,7 +155,6 @@ def _parsed(fact: str) -> _Pattern:
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:
-    """Yield the function terms of the positive atoms in a rule's body."""
     for part in rule.body:
         positive = part.ast_type is ast.ASTType.Literal and part.sign == ast.Sign.NoSign
         if positive and part.atom.ast_type is ast.ASTType.SymbolicAtom:
@@ -163,7 +162,6 @@ def _needed(rule: ast.AST) -> Iterator[ast.AST]:
 
 
 def _pattern(symbol: ast.AST) -> _Pattern:
-    """Return the pattern of an atom."""
     return symbol.name, *(
         str(term) if is_constant(term) and not _is_number(term) else None
         for term in symbol.arguments

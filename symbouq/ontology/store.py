@@ -127,7 +127,6 @@ def cache_folder() -> Path | None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove the oldest entries."""
     kept = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
     for entry in kept[_MOST:]:
         shutil.rmtree(entry, ignore_errors=True)

@@ -543,7 +543,6 @@ _AXIOMS = (
 
 
 def _facts(tables: Tables, *predicates: str) -> str:
-    """Return the rows of predicates as program text."""
     return "".join(
         f"{predicate}({','.join(row)})."
         for predicate in predicates

@@ -160,7 +160,6 @@ class _Stated:
 
 
 def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
-    """Whether a fact is about one of the given relations or other names."""
     kinds = vocabulary()[fact.key]
     return any(
         told == kind and str(value) in names
@@ -641,7 +640,6 @@ def _taken(term: ast.AST) -> set[str]:
 
 
 def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
-    """Yield the pairs of terms in a chain of comparisons."""
     left = comparison.term
     for guard in comparison.guards:
         yield left, guard.comparison, guard.term

@@ -87,7 +87,6 @@ def _not_json(line: bytes, error: ValueError) -> str:
 
 
 def _explained(error: ValidationError) -> str:
-    """Describe the invalid fields of a record briefly."""
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))

@@ -256,7 +256,6 @@ def _space(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> AnswerSpace
 
 
 def _given_space(trace: Trace) -> AnswerSpace | None:
-    """Return the answer space of a trace, if it is valid."""
     labels = trace.answer_space
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None

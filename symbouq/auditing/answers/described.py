@@ -88,7 +88,6 @@ class _Questioner:
             missing.clear()
 
     def _premises(self, value: Value) -> list[str]:
-        """Return the premises that support a value in the scene."""
         support = {
             (u, relation, v)
             for u, r, v in value.support

@@ -161,7 +161,6 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
 
 
 def _unlisted(line: str) -> str:
-    """Return a line without its list marker."""
     line = line.lstrip()
     mark = _ITEM.match(line)
     return line if mark is None else line[mark.end() :]
@@ -285,7 +284,6 @@ def _cue_events() -> dict[Words, _Event]:
 
 
 def _is_bare(events: Sequence[_Event]) -> bool:
-    """Whether a text consists only of labels."""
     roles = {event.role for event in events}
     return "label" in roles and "word" not in roles and "other" not in roles
 
@@ -345,7 +343,6 @@ class _Matcher:
         return forms
 
     def _meant(self, meaning: str, text: str) -> tuple[str, ...] | None:
-        """Return the label that has the given meaning, or None."""
         if meaning == "none" and self.space.name == "blocks":
             return ()
         if meaning == "open":
@@ -383,7 +380,6 @@ class _Matcher:
         return None
 
     def named(self, text: str) -> tuple[str, ...]:
-        """Return the labels that a text names as a whole."""
         role, labels, _ = self._event(form(text)) or _WORD
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
@@ -399,7 +395,6 @@ class _Matcher:
         return found if _is_bare(found) else list(self._scanned(tokens, strict=True))
 
     def is_label(self, sentence: str) -> bool:
-        """Whether a sentence states one label and nothing else."""
         return _is_bare(self.events(sentence[slice(*gist(sentence))]))
 
     def _counts(self, word: str) -> bool:
@@ -440,7 +435,6 @@ class _Matcher:
         return event
 
     def _is_label(self, token: str) -> bool:
-        """Whether a single word stands for labels."""
         return bool((self._event((token.casefold(),)) or _WORD).labels)
 
     def _single(

@@ -86,7 +86,6 @@ def scenes(
 
 
 def _content(file: Path) -> Any:
-    """Return the JSON value of a file, or its text if it is not JSON."""
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

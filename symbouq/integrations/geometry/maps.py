@@ -57,7 +57,6 @@ _TYPES = ("FeatureCollection", "Feature")
 
 
 def _fault(place: shapely.Geometry) -> str:
-    """Describe what is wrong with a geometry; empty if nothing is."""
     if place.is_empty:
         return "needs a name and a geometry"
     return "" if place.is_valid else f"is not valid: {shapely.is_valid_reason(place)}"

@@ -94,7 +94,6 @@ def checked(
 
 
 def _holder(content: Any, part: Sequence[int | str]) -> Any:
-    """Return the list or object that contains a part, or None."""
     for step in part[:-1]:
         content = content[step]
     return content if isinstance(content, dict | list) else None

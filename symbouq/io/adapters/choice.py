@@ -42,7 +42,6 @@ def _names_texts(options: ReadOptions) -> bool:
 
 
 def _detected(source: Input) -> str | None:
-    """Return the name of an input's format, judging by its name or its first record."""
     return next((name for name in FORMATS if adapter(name).detects(source)), None)
 
 
@@ -110,7 +109,6 @@ def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, 
 
 
 def _files(path: str, options: ReadOptions) -> list[str]:
-    """Return the files that a path stands for."""
     if is_uri(path):
         return listed(path)
     if not Path(path).is_dir() or _detected(Input(path, None)) is not None:

@@ -169,7 +169,6 @@ def reached(value: Any, path: str, missing: Any = None) -> Any:
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether a value is an object in flattened form."""
     return isinstance(value, dict) and bool(value) and all("." in name for name in value)
 
 

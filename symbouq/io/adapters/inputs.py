@@ -259,7 +259,6 @@ class _Lines:
         return self._ready.popleft()
 
     def idle(self) -> bool:
-        """Whether the next line has not arrived yet."""
         while not self._ready and self._end is None:
             if not _at_hand(self._stream):
                 return True
@@ -344,7 +343,6 @@ def spelled(name: str) -> str:
 
 
 def _decompressed(raw: Any) -> io.BufferedReader:
-    """Return the content of a stream, decompressed if it is gzip."""
     buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
     return io.BufferedReader(_Decompressed(buffered), _HEAD) if zipped else buffered

@@ -135,7 +135,6 @@ class _Mapped(JsonAdapter):
             yield from self._chosen()
 
     def _chosen(self) -> Iterator[Record]:
-        """Yield the records that are traces."""
         given, taken, number = self.given, False, 0
         for number, record in super().records():
             if isinstance(record, RecordError) or not given.only or holds(record, given.only):
@@ -242,7 +241,6 @@ class _Mapped(JsonAdapter):
 
 
 def _told(fault: Any) -> str:
-    """Return the message of an error object, wherever it is."""
     while isinstance(fault, Mapping):
         inner = (fault[n] for n in ("message", "error", "errorMessage", "type") if fault.get(n))
         fault = next(inner, "no reason given")

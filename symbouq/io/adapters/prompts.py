@@ -103,7 +103,6 @@ def _matched(texts: list[str], pattern: str) -> tuple[str, str]:
 
 
 def _by_convention(text: str) -> tuple[str, str]:
-    """Find scene and question by the convention."""
     text = _MARKUP.sub("\n\n", text)
     mark = text.rfind("?")
     if mark < 0:
@@ -126,7 +125,6 @@ def _scene(text: str) -> str:
 
 
 def _example_end(text: str) -> int:
-    """Return the end of the last few-shot example, 0 if there is none."""
     rules = [(m.end(), True) for m in _RULE.finditer(text)]
     labels = [_ANSWER_LABEL]
     if _QUESTION_LABEL.search(text):  # otherwise `A:` may be a thing in the scene

@@ -63,7 +63,6 @@ class Unrecognised(JsonAdapter):
 
 
 def _is_foreign(record: dict[str, Any]) -> bool:
-    """Whether a record has no scene, but has fields that may contain one."""
     return record.keys().isdisjoint(SCENES) and bool(record.keys() - {"id"})
 
 
@@ -122,7 +121,6 @@ def mapping_for(record: dict[str, Any]) -> str:
 
 
 def _is_prompt(text: str) -> bool:
-    """Whether a text contains both a scene and a question."""
     try:
         return all(split_prompt(text))
     except RecordError:

@@ -111,7 +111,6 @@ def _row(columns: list[str], cells: list[str] | RecordError) -> dict[str, Any] |
 
 
 def _value(field: str, text: Any) -> Any:
-    """Convert a cell to the value of a field."""
     if not isinstance(text, str):
         return text
     if field in _VALUES or (field in _TEXTS and text.lstrip().startswith("[")):

@@ -65,7 +65,6 @@ class _LmEval(JsonAdapter):
 
 
 def _is_results(first: dict[str, Any]) -> bool:
-    """Whether a document holds the scores of a run (`results_*.json`)."""
     beside = ("configs", "versions", "n-shot", "n-samples", "group_subtasks")
     return isinstance(first.get("results"), dict) and not first.keys().isdisjoint(beside)
 

@@ -148,7 +148,6 @@ class _Parquet(TableAdapter):
             yield number, RecordError(message)
 
     def _decoded(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Decode the values of a row that are stored as JSON text."""
         texts = self._texts & row.keys()
         return row | {name: from_json(row[name]) for name in texts if row[name] is not None}
 
