@@ -244,7 +244,6 @@ def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | 
 
 
 def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None) -> float | None:
-    """Whether the delivered answer is right, if the right answer is known."""
     if answer is None or not space:
         return None
     label = answer_label({**record, "answer": answer, "answer_space": list(space)})

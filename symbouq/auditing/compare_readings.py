@@ -150,7 +150,6 @@ def _paired(
 
 
 def _said(reply: Reply) -> dict[str, set[str]]:
-    """Return the readings of a reply's sentences, in words."""
     names: dict[str, str] = {}
     for sentence in reply.sentences:
         for mention in sentence.things:

@@ -80,7 +80,6 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
 
 
 def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace:
-    """Make a trace that states the given claims about an instance's scene."""
     return Trace(
         id=instance.id,
         scene=sentences,

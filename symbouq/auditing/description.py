@@ -127,7 +127,6 @@ def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
 
 
 def _lacking(result: TraceResult) -> list[str]:
-    """Describe which findings are missing because a limit was reached."""
     if not result.timed_out:
         return []
     undecided = result.undecided

@@ -265,7 +265,6 @@ class _Unread:
         return f"{told}: {', '.join(map(repr, words or (claim.text,)))}"
 
     def of_scene(self, sentence: str) -> str:
-        """Describe the unread parts of a scene sentence as if it were a claim."""
         record = self._trace.model_dump(include={"id", "dataset", "profile"})
         trace = Trace(**record, scene=[sentence], reasoning=[sentence], conclusion="")
         claim = self._parser.parse(trace).claims[0]

@@ -229,6 +229,5 @@ class _Explainer:
 
 
 def _chooses(some: frozenset[Change]) -> bool:
-    """Whether the given changes affect the default profile."""
     statements = (text for change in some for text in (change.before, change.after))
     return any(text.startswith(("extends(", "default_profile(")) for text in statements)

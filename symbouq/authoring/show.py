@@ -112,7 +112,6 @@ def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
 def _readings(
     library: OntologyLibrary, ontology: Ontology, relation: str
 ) -> dict[str, tuple[str, ...]]:
-    """Describe the bounds of a relation in words, by role."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
     for row in solved_tables(library.source, profile, library.name).rows:

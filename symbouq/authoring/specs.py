@@ -148,7 +148,6 @@ _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
-    """Audit a test, judging its claims separately or in sequence."""
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
     # Read the claims together as one text, because a single claim might be read differently.

@@ -234,7 +234,6 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
 
 
 def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, float]]) -> Crew:
-    """Return the workers that the nodes of a cluster have room for."""
     there = [node.get("GPU", 0) for node in nodes]
     most = max(there, default=0)
     if gpus is None:
@@ -308,7 +307,6 @@ def _portable(error: Exception) -> Exception:
 
 
 def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
-    """Yield the items of the given sources, one per row."""
     _enter(folder)
     for source in table[_COLUMN].to_pylist():
         for item in read(pickle.loads(source)):

@@ -460,7 +460,6 @@ def _reply(received: _Received) -> Reply:
 
 
 def _brief(error: Exception) -> str:
-    """Return the innermost reason for a connection error."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     reason = getattr(error, "reason", None)

@@ -247,7 +247,6 @@ ROLES = {
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a message has the usual fields, all of them empty."""
     if isinstance(value, list):
         return all(map(_is_empty, value))
     if not isinstance(value, dict):

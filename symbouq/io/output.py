@@ -167,7 +167,6 @@ class Replacement:
             self._file = -1
 
     def _claimed(self, part: Path) -> int:
-        """Open the unfinished file, empty and locked."""
         there = self._target.exists()
         if there and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
@@ -432,7 +431,6 @@ def _counted(records: int) -> str:
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """Return the descriptor of an open file for a path such as `/dev/stdout`."""
     match = _DESCRIPTOR.fullmatch(os.fspath(path))
     if match is None:
         return None

@@ -204,7 +204,6 @@ class Worker:
             yield given if isinstance(given, Outcome) else self._done(*given)
 
     def _read(self, item: Line | RecordError) -> tuple[Line, Instance] | Outcome:
-        """Return a line with its record, or the outcome if it cannot be read."""
         if isinstance(item, RecordError):
             return _failed(item, item.message)
         try:

@@ -226,7 +226,6 @@ class DifferenceSolver:
         return found
 
     def _failing(self, atom: Atom) -> Sequence[Marked]:
-        """Return arcs of which at least one holds if the atom does not."""
         found = self._denied.get(atom)
         if found is None:
             found = self._denied[atom] = self._marked(self._pattern(atom).denied, atom)
@@ -280,7 +279,6 @@ class DifferenceSolver:
         return pattern
 
     def _placed(self, arcs: Iterable[Arc], atom: Atom) -> list[Arc]:
-        """Return the arcs of a pattern between the things of an atom."""
         _, u, v = atom
         size = self._size
         first, second = u * size, (v - 1) * size

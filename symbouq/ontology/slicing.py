@@ -89,7 +89,6 @@ class _Literals:
         self._met: dict[_Pattern, tuple[int, ...]] = {}
 
     def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
-        """Return the literals that an atom with the given pattern can match."""
         if pattern not in self._met:
             there = self._by_name.get((pattern[0] or "", len(pattern)), ())
             self._met[pattern] = tuple(n for other, n in there if _agree(pattern, other))

@@ -487,7 +487,6 @@ def public(atom: clingo.Symbol) -> Signature:
 
 
 def _functions(symbol: ast.AST) -> list[ast.AST]:
-    """Return the function terms of an atom's symbol, one for each alternative of a pool."""
     if symbol.ast_type is ast.ASTType.UnaryOperation:  # classical negation
         return _functions(symbol.argument)
     if symbol.ast_type is ast.ASTType.Pool:

@@ -300,7 +300,6 @@ def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
 
 
 def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> str:
-    """Add one line to the tests, and return the block that it belongs to."""
     line = raw.strip()
     key, _, rest = line.partition(":")
     rest = rest.strip()

@@ -163,22 +163,22 @@ class Relations:
     """Properties of a profile's relations, and relations between them.
 
     Attributes:
-        family: Maps a relation to its family.
-        sort: Maps a family to the kind under which an audit's features count its relations.
-        converse: Maps a relation to its converse, and a symmetric one to itself.
-        mirror: Maps a relation to its converse, if swapping the things is equivalent.
+        family: Relation -> its family.
+        sort: Family -> the kind under which an audit's features count its relations.
+        converse: Relation -> its converse; a symmetric one is its own.
+        mirror: Relation -> its converse, if swapping the things is equivalent.
         suffices: (trusted, claimed) pairs of relations; the first implies the second for the same
             things.
-        excludes: Maps a relation to those that exclude it.
-        implied: Maps a relation to its consequences, which include the relation itself.
+        excludes: Relation -> those that exclude it.
+        implied: Relation -> its consequences, which include the relation itself.
         presumed: Pairs of relations; the first implies the second by default (presumes/3).
-        negation: Maps a relation to the one that states its negation.
+        negation: Relation -> the one that states its negation.
         functional: Relations for which a subject has one object at a time.
         within: Relations for which the subject lies within the object.
-        join: Maps two directions to the one that has the components of both.
-        displacement: Maps a relation decided by the layout to the number of axes on which it is not
+        join: Two directions -> the one that has the components of both.
+        displacement: Relation decided by the layout -> the number of axes on which it is not
             equality.
-        component: Maps a direction to the sign of its component on each axis.
+        component: Direction -> the sign of its component on each axis.
     """
 
     family: Annotated[dict[str, str], _mapping]
@@ -207,29 +207,29 @@ class Lexicon:
     """Phrases and words of a profile; texts for lookup are in lower case.
 
     Attributes:
-        phrase: Maps a phrase to its relation.
-        phrase_of: Maps a dataset to the phrases that have a special sense in its texts.
-        clock: Maps an hour on a clock face to a direction.
-        wording: Maps a relation to the phrases that express it in generated text.
-        grouped: Maps a relation whose grounds form a group to the group's relation to each of them.
+        phrase: Phrase -> its relation.
+        phrase_of: Dataset -> the phrases that have a special sense in its texts.
+        clock: Hour on a clock face -> its direction.
+        wording: Relation -> the phrases that express it in generated text.
+        grouped: Relation whose grounds form a group -> the group's relation to each of them.
         place: Phrases that name a side and need a linking word before their ground.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only directly before their ground.
-        label: Maps an answer label to its meaning: `yes`, `no`, `open`, ...
-        relation_label: Maps an answer label to its relation, in addition to names and phrases.
-        loosely: Maps a relation to its meaning in descriptions of things.
+        label: Answer label -> its meaning: `yes`, `no`, `open`, ...
+        relation_label: Answer label -> its relation, in addition to names and phrases.
+        loosely: Relation -> its meaning in descriptions of things.
         vague: Relations whose words may have a narrower meaning.
-        of_container: Maps a relation to its meaning if its object is a container.
+        of_container: Relation -> its meaning if the object is a container.
         having: Relation between a block "with a square" and the square; empty if not stated.
         situated: Implicit relation between a thing that is given no place and the container that
             the text is about; empty if there is none.
-        noun: Maps a noun to its kind, and to whether it is plural.
-        attribute: Maps an adjective to its dimension and value.
-        covers: Maps a kind to the kinds that its nouns may refer to.
+        noun: Noun -> its kind, and whether it is plural.
+        attribute: Adjective -> its dimension and value.
+        covers: Kind -> the kinds that its nouns may refer to.
         container: Kinds of things that contain others.
-        numeral: Maps a word to its number.
-        ordinal: Maps an ordinal word to its number.
-        texts: Maps a dataset to the reader for its texts: `described` or `parsed`.
+        numeral: Word -> its number.
+        ordinal: Ordinal word -> its number.
+        texts: Dataset -> the reader for its texts: `described` or `parsed`.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
@@ -261,42 +261,41 @@ class Wording:
     """Words that the parser-based reader knows for every relation; texts in lower case.
 
     Attributes:
-        expression: Maps a category to its texts, with the relations that they express.
-        lexeme: Maps a class of words without a relation to these words.
-        denied_as: Maps a relation to the meaning of its denial.
-        partly_as: Maps the relation of a part to the relation of the whole.
-        through_as: Maps a kind of part and the relation to it, to the relation between the things.
-        understood_as: Maps a relation to its substitute in a profile without it.
+        expression: Category -> its texts, with the relations that they express.
+        lexeme: Class of words without a relation -> these words.
+        denied_as: Relation -> the meaning of its denial.
+        partly_as: Relation of a part -> the relation of the whole.
+        through_as: Kind of part and the relation to it -> the relation between the things.
+        understood_as: Relation -> its substitute in a profile without it.
         central: Relations of things in the middle of another thing.
         bounding: Relations to a boundary of a thing that mean that side inside the thing.
         part_as: Relation of parts to wholes.
         distinct: Implicit relation between two containers of the same kind; empty if there is none.
-        exactly_as: Maps a direction to its exact form.
-        levels: Maps an exact direction to its meaning for things that nothing is in or on.
-        upright_as: Maps a relation to the meaning that its non-compass words have in a text that
-            uses the compass.
+        exactly_as: Direction -> its exact form.
+        levels: Exact direction -> its meaning for things that nothing is in or on.
+        upright_as: Relation -> the meaning that its non-compass words have in a text that uses the
+            compass.
         blurred: Words, each with another relation that may hold between the things.
         tall: Vertical scales, which are independent of north.
-        sense: Maps an adposition and a class of words to the relation that the adposition expresses
-            with a ground of that class.
+        sense: Adposition and a class of words -> the relation that the adposition expresses with a
+            ground of that class.
         carried: Relations of things that move along with another thing.
-        within_as: Maps a direction to the relation for a thing that is inside another, on that
-            side.
-        scale: Maps a scale to the relation of a greater position to a smaller one.
+        within_as: Direction -> the relation for a thing that is inside another, on that side.
+        scale: Scale -> the relation of a greater position to a smaller one.
         shares_place: Relations of things that share another thing's place: row, column,
             coordinates.
-        axis_of: Maps a word for an axis to its scale.
-        aligned: Maps a relation to the axis on which its things coincide.
-        notation: Maps a notation, with letters for names and directions, to its meaning.
-        level: Maps words for the same place on a scale to the scale.
-        metric: Maps a scale with equidistant places to their unit.
-        clockwise: Maps a direction to the one on the right of someone who faces it.
-        quarters: Maps a side to the number of clockwise quarter turns towards it.
-        person: Maps a pronoun or possessive of the first or second person to that person's name.
-        crosses: Maps a scale to the one across it, which is needed to compare its places.
+        axis_of: Word for an axis -> its scale.
+        aligned: Relation -> the axis on which its things coincide.
+        notation: Notation, with letters for names and directions -> its meaning.
+        level: Words for the same place on a scale -> the scale.
+        metric: Scale with equidistant places -> their unit.
+        clockwise: Direction -> the one on the right of someone who faces it.
+        quarters: Side -> the number of clockwise quarter turns towards it.
+        person: Pronoun or possessive of the first or second person -> that person's name.
+        crosses: Scale -> the one across it, which is needed to compare its places.
         region: Scales whose places can be things themselves: "row 3".
         scaled: Scale, number (None if the text counts) and words.
-        unit: Maps a word for a unit to its kind of measure and its size in smallest parts.
+        unit: Word for a unit -> its kind of measure and its size in smallest parts.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -344,8 +343,8 @@ class Messages:
     """Templates for the audit's explanations.
 
     Attributes:
-        message: Maps a message name to its template.
-        reason: Maps a clash code to its template.
+        message: Message name -> its template.
+        reason: Clash code -> its template.
     """
 
     message: Annotated[dict[str, str], _mapping]
@@ -357,8 +356,7 @@ class Encoding:
     """Relations of a profile, as facts for the rules that audit a trace.
 
     Attributes:
-        readings: Maps (role, relation) to its reading, a number. Roles with the same meaning share
-            it.
+        readings: (role, relation) -> its reading, a number. Roles with the same meaning share it.
         patterns: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`, with `{key}`
             in place of its number.
         axes: Axes on which each reading bounds coordinates.
@@ -371,8 +369,7 @@ class Encoding:
         extent_facts: The facts about relations for `rules/extent.lp`; empty if things are points.
         hull_facts: The facts for `rules/hull.lp`; empty if things are points.
         spanning: Readings through which one thing may span others.
-        ends: Maps an axis to the fact that names its low and high coordinate; empty if things are
-            points.
+        ends: Axis -> the fact that names its low and high coordinate; empty if things are points.
         denying: Readings that only negate another reading.
     """
 
@@ -428,7 +425,7 @@ class Ontology:
         encoding: The facts for the rules that audit a trace.
         events: Rows of the predicates about events; empty if texts are not about events.
         tables: Rows of every predicate.
-        denials: Maps a relation to its denial, unless the denial is one of the profile's relations.
+        denials: Relation -> its denial, unless the denial is one of the profile's relations.
     """
 
     profile: str

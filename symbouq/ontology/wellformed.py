@@ -305,7 +305,6 @@ def _check_alternatives(statement: ast.AST) -> None:
 
 
 def _alternatives(tree: ast.AST) -> int:
-    """Return the number of alternatives to which the pools and intervals in a tree expand."""
     if tree.ast_type is ast.ASTType.Interval:
         ends = str(tree.left), str(tree.right)
         if all(re.fullmatch(r"-?\d{1,9}", end) for end in ends):
@@ -822,7 +821,6 @@ def _spelled(kind: str) -> str:
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> tuple[str, str]:
-    """Return a message about an invalid value, and the remedy."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""

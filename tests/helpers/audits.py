@@ -13,7 +13,6 @@ _AT_ONCE = 100
 
 
 def audits(auditor: TraceAuditor, traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
-    """Yield the audit of each trace."""
     remaining = iter(traces)
     while batch := list(islice(remaining, _AT_ONCE)):
         auditor.ahead(batch)

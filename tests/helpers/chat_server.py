@@ -39,7 +39,6 @@ class ChatServer:
 
 @contextmanager
 def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
-    """Run a server for the duration of the block."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -98,7 +97,6 @@ def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
 
 
 def completion(text: str, finish: str = "stop") -> dict[str, Any]:
-    """Return the body of an answer."""
     return {
         "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10},

@@ -19,7 +19,6 @@ def usual_signals() -> None:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait until a condition holds."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, "it does not come to hold"

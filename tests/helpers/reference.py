@@ -140,7 +140,6 @@ def claim_status(
     claim: Sequence[Relation],
     unit: bool = False,
 ) -> str:
-    """Apply the conservative rule to the relations of a claim."""
     if not claim:
         return "unknown"
     if not feasible(scene, context, unit):

@@ -29,7 +29,6 @@ BASE = ("dc", "ec", "po", "tpp", "ntpp", "tppi", "ntppi", "eq")
 
 
 def mask(*names: str) -> int:
-    """Return a set of base relations as bits."""
     return sum(1 << BASE.index(name) for name in names)
 
 
@@ -93,7 +92,6 @@ def _bits(label: int) -> list[int]:
 
 @cache
 def composed(first: int, second: int) -> int:
-    """Return the composition of two sets of base relations."""
     found = 0
     for n in _bits(first):
         for m in _bits(second):
@@ -103,7 +101,6 @@ def composed(first: int, second: int) -> int:
 
 @cache
 def turned(label: int) -> int:
-    """Return the converse of a set of base relations."""
     other = {"tpp": "tppi", "tppi": "tpp", "ntpp": "ntppi", "ntppi": "ntpp"}
     return mask(*(other.get(BASE[n], BASE[n]) for n in _bits(label)))
 
@@ -165,13 +162,11 @@ def _relaxed(bounds: Sequence[Bound], start: dict[Coordinate, int]) -> dict[Coor
 
 
 def satisfiable(bounds: Sequence[Bound]) -> bool:
-    """Whether there are numbers that satisfy all bounds."""
     everywhere = {node: 0 for a, b, _ in bounds for node in (a, b)}
     return _relaxed(bounds, everywhere) is not None
 
 
 def implied(bounds: Sequence[Bound], bound: Bound) -> bool:
-    """Whether satisfiable bounds imply another bound."""
     a, b, weight = bound
     length = _relaxed(bounds, {b: 0})
     assert length is not None
@@ -234,7 +229,6 @@ def closed(stated: Iterable[Relation], further: Step | None = None) -> set[Relat
 
 
 def clashing(known: set[Relation]) -> bool:
-    """Whether closed relations contradict each other."""
     places: dict[int, int] = {}
     for u, name, v in known:
         if name in ORDERS and u == v:
@@ -586,7 +580,6 @@ class Everyday(Blocks):
 
 
 def _sizes(things: Iterable[int], axes: str) -> list[Bound]:
-    """Every thing extends over at least one step on each axis."""
     return [((a, "low", t), (a, "high", t), -1) for t in sorted(things) for a in axes]
 
 
@@ -666,7 +659,6 @@ def claim_status(
     context: Sequence[Relation],
     claim: Sequence[Relation],
 ) -> str:
-    """Apply the conservative rule to the relations of a claim."""
     if not claim:
         return "unknown"
     found = {status(reading, scene, context, z) for z in claim}
@@ -751,7 +743,6 @@ def true_of_points(points: Sequence[tuple[int, ...]], *, strict: bool) -> set[Re
 
 
 def true_of_cells(regions: Sequence[int]) -> set[Relation]:
-    """Return all relations between sets of cells on a line."""
     return {
         (u, name, v)
         for u, v in _pairs(len(regions))
@@ -783,7 +774,6 @@ def true_of_tiles(boxes: Sequence[Box]) -> set[Relation]:
 
 
 def base_of_boxes(one: Box, other: Box) -> int:
-    """Return the base relation between two boxes."""
     axes = list(zip(one, other, strict=True))
     if one == other:
         return BASE.index("eq")

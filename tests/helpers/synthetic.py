@@ -41,7 +41,6 @@ def signals(
 
 
 def example(given: Signals | None = None, claims: int = 1, **fields: Any) -> Example:
-    """Return an example with the given signals."""
     count = len(given.spans) if given is not None else claims
     record = fields.pop("record", {})
     return Example(

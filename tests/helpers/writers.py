@@ -51,20 +51,17 @@ TOKENS = [
 
 
 def prompt(trace: dict[str, Any]) -> str:
-    """Return a prompt with one worked example before the trace's own scene."""
     example = "Story: A is above B.\nQuestion: Where is B relative to A?\nAnswer: below"
     return f"{example}\n\nStory: {trace['scene']}\nQuestion: {trace['question']}\nAnswer:"
 
 
 def lines(path: Path, *rows: Any) -> str:
-    """Write a file of JSON Lines. Bytes are written unchanged."""
     encoded = [r if isinstance(r, bytes) else json.dumps(r).encode() for r in rows]
     path.write_bytes(b"\n".join(encoded) + b"\n")
     return str(path)
 
 
 def array(path: Path, *rows: Any) -> str:
-    """Write a file with one indented JSON array."""
     path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
     return str(path)
 

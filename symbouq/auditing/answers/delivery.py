@@ -115,7 +115,6 @@ def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpa
 
 @cache
 def _worded(ontology: Ontology) -> frozenset[str]:
-    """Return the words that occur in wordings of relations."""
     phrases = ontology.lexicon.phrase
     return frozenset(word.casefold() for text in phrases for word in tokenized(text))
 
@@ -263,7 +262,6 @@ def _given_space(trace: Trace) -> AnswerSpace | None:
 
 
 def _judged(labels: Sequence[str], found: Answer, possible: bool) -> ClaimResult:
-    """Judge the delivered labels by the scene's own answer."""
     own = found.possible if possible else found.answer
     if found.status == "inconsistent":
         return ClaimResult.blocked("blocked_scene")

@@ -154,7 +154,6 @@ class _Questioner:
         return Answer("answered", given, given, given, rest, premises, default)
 
     def _judged(self, query: Query, labels: Labels) -> Answer:
-        """Judge whether the question's statement holds."""
         clause = query.clause
         if clause is None:
             return Answer("unread")

@@ -477,7 +477,6 @@ class _Matcher:
         return self.judged and opens and ends and "choice" not in following
 
     def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
-        """Return the labels to which a sentence commits, given its events."""
         if self.space.given:
             events = [e._replace(role="open") if e.role == "unsure" else e for e in events]
         roles = {event.role for event in events}
@@ -540,7 +539,6 @@ class _Matcher:
         return kept
 
     def _denied(self, label: str) -> str | None:
-        """Return the label equivalent to the denial of a judgement."""
         return self._of_meaning.get(_OPPOSITE.get(meaning_of(label) or "", ""))
 
     def _opposite(self, label: str) -> str:
@@ -563,7 +561,6 @@ class _Matcher:
         return first > second and any(event.role == "label" for event in self.events(between))
 
     def _names(self, word: str) -> bool:
-        """Whether a word in a question may be a name."""
         if word in cues()["article"]:  # "A" may be a name
             return False
         word = word.casefold()

@@ -232,7 +232,6 @@ def _meetings(things: Sequence[Thing]) -> dict[tuple[int, int], str]:
 
 
 def _product(one: str, other: str) -> str:
-    """Combine relations between factors into the relation between their products."""
     for either in ("dc", "ec"):
         if either in (one, other):
             return either

@@ -36,7 +36,6 @@ def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
 
 
 def _names_texts(options: ReadOptions) -> bool:
-    """Whether `--map` says where the scene, the prompt or the answer is."""
     wanted = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
     return any(field in wanted for field, _ in options.mapping)
 

@@ -108,7 +108,6 @@ _ASKED = ("messages", "contents", "prompt", "prompts", "input", "inputText", "qu
 
 
 def _messages(listed: Any) -> list[dict[str, Any]]:
-    """Return messages in the shape of chat APIs; empty if there are none."""
     listed = unpacked(listed)
     if not isinstance(listed, list) or not all(isinstance(message, dict) for message in listed):
         return []

@@ -219,7 +219,6 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(flat: Mapping[str, Any]) -> Any:
-    """Restore an object or a list from its flattened form."""
     groups: dict[str, dict[str, Any]] = {}
     for name, value in flat.items():
         head, _, rest = name.partition(".")

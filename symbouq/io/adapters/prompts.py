@@ -118,7 +118,6 @@ def _by_convention(text: str) -> tuple[str, str]:
 
 
 def _scene(text: str) -> str:
-    """Return the scene in the text before a question: what follows the last example."""
     start = _example_end(text)
     label = _SCENE_LABEL.search(text, start)
     return text[label.end() if label else start :].strip()
