@@ -256,7 +256,6 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
 
 def _summed(predictions: Iterable[tuple[float, bool]]) -> tuple[int, float, int]:
-    """Return the count, the sum of the reliabilities, and the number of accepted traces."""
     count, total, accepted = 0, 0.0, 0
     for reliability, taken in predictions:
         count, total, accepted = count + 1, total + reliability, accepted + taken

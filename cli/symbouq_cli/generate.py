@@ -214,7 +214,6 @@ def _summary(progress: Progress | None) -> str:
 
 @contextmanager
 def _shown() -> Iterator[Callable[[Progress], None]]:
-    """Show a bar on a terminal, and nothing elsewhere."""
     from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
 
     shown = "{task.completed}/{task.total} traces", BarColumn(), "{task.fields[speed]}"

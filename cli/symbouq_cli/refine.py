@@ -119,6 +119,5 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
 
 
 def _counted(chosen: Any) -> tuple[int, int]:
-    """Return the number of traces, and the number for which a sample was selected."""
     numbers = list(chosen)
     return len(numbers), sum(number > 0 for number in numbers)

@@ -100,7 +100,6 @@ class CounterfactualTable:
 
 
 def _columns(title: str, *names: str) -> Table:
-    """Create a table with a row for each file."""
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("file", overflow="fold", min_width=12)
     for name in names:

@@ -370,7 +370,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def under(
         self, relations: Iterable[Triple], ground: _Decision, admitted: Sequence[Unit]
     ) -> _Decision:
-        """Decide relations given the scene and claims that it does not entail."""
         if ground.verdict.determinate or not admitted:
             return ground
         return self.decide(frozenset(relations), [*self.scene_units, *admitted])
@@ -545,7 +544,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN
 
     def judged(self, number: int, status: Verdict) -> Verdict:
-        """Judge a claim, given the verdict on its relations as an assertion."""
         given, verdict = self.inputs[number - 1], self.of_stance(number, status)
         if verdict is Verdict.ENTAILED and not given.whole:
             return Verdict.UNKNOWN

@@ -313,7 +313,6 @@ def _provenance(
 def _leaves(
     roots: Iterable[clingo.Symbol], why: dict[clingo.Symbol, set[clingo.Symbol]]
 ) -> set[clingo.Symbol]:
-    """Return all premises of the given atoms, including the atoms themselves."""
     seen: set[clingo.Symbol] = set()
     left = list(roots)
     while left:

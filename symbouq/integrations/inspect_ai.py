@@ -158,8 +158,7 @@ def stepgame(file: str, free_form: bool = True, hops: int | None = None) -> Task
 
     Args:
         file: The file.
-        free_form: Whether the model reasons in prose. Otherwise it writes a JSON object (the
-            contract).
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
         hops: Number of hops of the questions to use; None for all.
     """
     return _task(file, free_form, hops)
@@ -171,7 +170,6 @@ def spartun(file: str, free_form: bool = True) -> Task:
 
     Args:
         file: The file.
-        free_form: Whether the model reasons in prose. Otherwise it writes a JSON object (the
-            contract).
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
     """
     return _task(file, free_form, None)

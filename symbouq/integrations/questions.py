@@ -19,8 +19,7 @@ def prompted(file: str, free_form: bool, hops: int | None = None) -> Iterator[di
 
     Args:
         file: The file, as written by `symbouq data import`.
-        free_form: Whether the model reasons in prose. Otherwise it writes a JSON object (the
-            contract).
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
         hops: Number of hops of the questions to use; None for all.
 
     Raises:

@@ -243,7 +243,6 @@ class _Worker:
         self.at_work = True
 
     async def revive(self) -> None:
-        """Wait until a restarted process can work, if possible."""
         if not self.at_work:
             with suppress(_DiedError):
                 self.at_work = not isinstance(await self._answers([]), Exception)

@@ -38,8 +38,7 @@ def load_environment(
     Args:
         file: Records with `scene` and `question` and, if known, `answer` and `answer_space`, as
             written by `symbouq data import` and `symbouq scenes`.
-        free_form: Whether the model reasons in prose. Otherwise it writes a JSON object (the
-            contract).
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
         hops: Number of hops of the questions to use; None for all.
         undecided: Value for what is unscored, because verifiers accepts only numbers.
         timeout: Time limit for one audit, in seconds.

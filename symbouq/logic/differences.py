@@ -327,7 +327,6 @@ class _Conflict:
 
 
 def _with_room(asked: Iterable[tuple[_Layout, Sequence[Marked]]]) -> list[_Layout]:
-    """Return the layouts that can be extended by the given arcs."""
     found = []
     for layout, arcs in asked:
         further = layout.part(layout.held)

@@ -141,7 +141,6 @@ class _Parquet(TableAdapter):
         yield number, row
 
     def _left_out(self, number: int, name: str, fault: str) -> Iterator[Record]:
-        """Report a column that is left out, unless it was reported before."""
         if name not in self._reported:
             self._reported.add(name)
             message = f"column {name}: {fault}; it is left out where it cannot be read"
