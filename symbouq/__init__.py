@@ -1,7 +1,7 @@
 """SymboUQ audits spatial reasoning traces with logic.
 
-Each claim of a trace comes out entailed, contradicted, unknown or not evaluable, with
-its premises; the Determinacy Profile says how much of the trace that covers.
+Each claim of a trace is found to be entailed, contradicted, unknown or not evaluable, with the
+premises for this. The Determinacy Profile says how much of the trace is covered.
 """
 
 from importlib import import_module
@@ -53,7 +53,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name on first use, which keeps `symbouq --help` quick."""
+    """Load a public name on first use, so that `symbouq --help` is fast."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = import_module(f"symbouq.{_HOMES[name]}")

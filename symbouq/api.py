@@ -31,7 +31,7 @@ class Audit(records.Audit):
         return audit_html(self.model_dump())
 
     def to_frame(self) -> DataFrame:
-        """Claims as a pandas frame, with the columns of `claims_frame`.
+        """Return the claims as a pandas frame, with the columns of `claims_frame`.
 
         Raises:
             SymboUQError: If pandas is not installed.
@@ -39,7 +39,7 @@ class Audit(records.Audit):
         return claims_frame([self.model_dump()])
 
     def plot(self) -> Figure:
-        """Figure of the claims' verdicts in both contexts, in order.
+        """Plot the claims' verdicts in both contexts, in order.
 
         Raises:
             SymboUQError: If matplotlib is not installed.
@@ -48,7 +48,7 @@ class Audit(records.Audit):
 
 
 class TraceAuditor(auditing.TraceAuditor):
-    """Auditor that returns records; see `symbouq.auditing.auditor.TraceAuditor` for arguments."""
+    """Auditor that returns records. For arguments, see `symbouq.auditing.auditor.TraceAuditor`."""
 
     def audit(self, trace: Trace) -> Audit:
         """Audit a trace.
@@ -86,12 +86,11 @@ def audit(
             scene given as relations, a list of lists of relations.
         question: The question. It names the pair that a bare label such as "left" is about.
         profile: Name of the profile; by default the dataset's, or `nine-way`.
-        dataset: Name of the dataset, which may choose the profile.
+        dataset: Name of the dataset, which may determine the profile.
         ontology: Folder of your ontology.
-        context: Context whose verdicts the profile, the features and the score use.
+        context: Context whose verdicts are used for the profile, the features and the score.
         answers: How to judge the conclusion; `relation` is the paper's strict auditor.
-        timeout: Time limit in seconds. The audit keeps what was decided by then and sets
-            `timed_out`.
+        timeout: Time limit in seconds. The audit then keeps what was decided and sets `timed_out`.
 
     Raises:
         LimitError: If time runs out before the trace is read.
@@ -158,7 +157,7 @@ def relations_between(
     dataset: str | None = None,
     ontology: str | os.PathLike[str] | None = None,
 ) -> Worlds | None:
-    """Possible and certain relations between two things of a scene.
+    """Return the possible and certain relations between two things in a scene.
 
     Examples:
         >>> import symbouq
@@ -171,7 +170,7 @@ def relations_between(
         subject: A thing in the scene, by its name.
         object: Another thing.
         profile: Name of the profile; by default the dataset's, or `nine-way`.
-        dataset: Name of the dataset, which may choose the profile.
+        dataset: Name of the dataset, which may determine the profile.
         ontology: Folder of your ontology.
 
     Returns:
@@ -223,7 +222,6 @@ def worlds_between(
 
 
 def _scene_record(scene: str | Sequence[str] | Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Scene fields of a trace."""
     if not isinstance(scene, str) and any(not isinstance(item, str) for item in scene):
         return {"id": "trace", "scene_relations": scene}
     return {"id": "trace", "scene": scene if isinstance(scene, str) else list(scene)}
@@ -237,5 +235,5 @@ def _auditor(
     answers: Answers,
     _stamp: object,
 ) -> TraceAuditor:
-    """Auditor with these options, recreated after a rule file changes."""
+    """Return an auditor with the given options. It is created anew after a rule file changes."""
     return TraceAuditor(profile, ontology, context, partial=True, answers=answers)

@@ -1,4 +1,4 @@
-"""User errors, with the place where they occurred."""
+"""Errors made by users, with the place where they occurred."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
-    """State for pickling an error (`__reduce__`), independent of its constructor.
+    """Return the state for pickling an error (`__reduce__`), which does not depend on its
+    constructor.
 
     By default, Python recreates an error by calling its constructor with `args`, which may not fit.
     """
@@ -50,14 +51,15 @@ class SymboUQError(Exception):
 
 
 class OntologyError(SymboUQError):
-    """Invalid rules or ontology, such as a syntax error or an unknown relation or profile.
+    """Invalid rules or an invalid ontology, such as a syntax error or an unknown relation or
+    profile.
 
     Args:
         message: What is wrong and what to do about it.
         file: File with the error, if any.
         line: Line of the error, from 1.
         code: Name of the check that failed (`rules/check.lp`).
-        mend: Remedy for this error, if it differs from the check's general remedy.
+        mend: Remedy for this error, if it differs from the general remedy of the check.
     """
 
     def __init__(
@@ -74,18 +76,18 @@ class OntologyError(SymboUQError):
 
 
 class RecordError(SymboUQError):
-    """Unreadable input record. Other records are not affected."""
+    """An input record that cannot be read. Other records are not affected."""
 
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import packages of an extra.
+    """Import packages that belong to an extra within a block.
 
     Args:
         name: The extra.
 
     Raises:
-        SymboUQError: If one cannot be imported; the message says how to install the extra.
+        SymboUQError: If a package cannot be imported. The message says how to install the extra.
     """
     try:
         yield
@@ -97,8 +99,8 @@ def extra(name: str) -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Command that installs an extra, or the package itself if no extra is named, from the
-    package's own source.
+    """Return the command that installs an extra, or the package itself if no extra is named, from
+    the package's own source.
     """
     from importlib import metadata  # takes longer to load than a command's help
 
@@ -117,10 +119,10 @@ def install_command(extra: str) -> str:
 
 
 def internal(error: Exception) -> str:
-    """One-line message about an internal error that costs one record."""
+    """Return a one-line message about an internal error that affects one record."""
     return f"internal error, please report it: {type(error).__name__}: {one_line(error)}"
 
 
 def one_line(error: Exception) -> str:
-    """Reason of an error in one line."""
+    """Return the reason for an error in one line."""
     return " ".join(str(error).split()) or "no reason given"

@@ -1,4 +1,6 @@
-"""Limits on the time and program size of a trace and on compiling an ontology; turns of threads."""
+"""Limits on the time and program size for a trace, and on compiling an ontology; taking turns
+between threads.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +30,19 @@ _GROUND_RULES = 10_000_000
 """Maximum number of ground rules in the program of a trace, about two gigabytes."""
 
 _BETWEEN_LOOKS = 1_024
-"""Ground rules between two checks of the clock."""
+"""Number of ground rules between two checks of the clock."""
 
 _PATIENCE = 0.05
 """Seconds to wait for an interrupted solver run to end before interrupting it again."""
 
 COMPILING = 60
-"""Processor seconds allowed for compiling an ontology; most take one or two."""
+"""Processor seconds allowed for compiling an ontology. Most take one or two."""
 
 _ROOM = 4 << 30
 """Bytes of memory allowed in addition to the process's current use."""
 
 _STUCK = 10 * COMPILING
-"""Seconds after which a process doing work limited by `COMPILING` counts as stuck."""
+"""Number of seconds after which a process whose work is limited by `COMPILING` counts as stuck."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -53,16 +55,16 @@ _LATE = "the time limit was reached"
 
 
 class LimitError(SymboUQError):
-    """A computation takes longer, or grows larger, than its limit allows."""
+    """A computation takes longer, or becomes larger, than its limit allows."""
 
     def __init__(self, message: object = _LATE) -> None:
-        # clingo turns an exception from a callback into one of its own types.
+        # clingo turns an exception raised in a callback into one of its own types.
         super().__init__(str(message))
 
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Limit the time of a block: after the limit, `check_time`, `grounded` and `running` raise
+    """Limit the time for a block. When it is over, `check_time`, `grounded` and `running` raise
     LimitError.
 
     Args:
@@ -78,7 +80,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def untimed() -> Iterator[None]:
-    """Exclude work that is shared by many traces from the time of one trace."""
+    """Exclude work that many traces share from the time of one trace."""
     begin = monotonic()
     deadline = _deadline.get()
     _deadline.set(math.inf)
@@ -92,7 +94,7 @@ _turns = threading.RLock()
 
 
 def _new_turns() -> None:
-    """Give a forked process a new lock, since nobody there would release the inherited one."""
+    """Give a forked process a new lock, because nobody there would release the inherited one."""
     global _turns
     _turns = threading.RLock()
 
@@ -102,9 +104,9 @@ os.register_at_fork(after_in_child=_new_turns)
 
 @contextmanager
 def turn() -> Iterator[None]:
-    """Take a thread's turn at the state shared by all threads: rules, parsers and caches. Neither
-    spaCy nor clingo's syntax trees support concurrent use. Turns nest and may decorate a function;
-    waiting for one does not count towards the time of a trace.
+    """Let a thread take its turn at using the state that all threads share: rules, parsers and
+    caches. Neither spaCy nor clingo's syntax trees support concurrent use. Turns can be nested and
+    used as a decorator. Waiting for one does not count towards the time of a trace.
     """
     turns = _turns
     if not turns.acquire(blocking=False):
@@ -117,7 +119,7 @@ def turn() -> Iterator[None]:
 
 
 def late() -> bool:
-    """Whether the time of a surrounding `time_limit` is over."""
+    """Whether the time limit set by a surrounding `time_limit` has passed."""
     deadline = _deadline.get()
     return deadline < math.inf and monotonic() > deadline
 
@@ -126,15 +128,15 @@ def check_time() -> None:
     """Check the time limit.
 
     Raises:
-        LimitError: If the time of a surrounding `time_limit` is over.
+        LimitError: If the time limit set by a surrounding `time_limit` has passed.
     """
     if late():
         raise LimitError
 
 
 class _Meter(Observer):
-    """Count ground rules during grounding. clingo cannot be interrupted there, but an exception in
-    an observer ends it.
+    """Counter of ground rules during grounding. clingo cannot be interrupted there, but an
+    exception in an observer ends it.
 
     Args:
         most: Maximum number of rules.
@@ -154,17 +156,17 @@ class _Meter(Observer):
 
 def meter(control: clingo.Control, most: int | None = None) -> None:
     """Apply the limits to the grounding of a program. This doubles the cost of grounding, so use it
-    for programs that may become large.
+    only for programs that may become large.
 
     Args:
-        control: Control object with the program.
-        most: Maximum number of rules; by default that of the program of a trace.
+        control: Control object of the program.
+        most: Maximum number of rules; by default, that for the program of a trace.
     """
     control.register_observer(_Meter(_GROUND_RULES if most is None else most))
 
 
 class _Watchdog:
-    """Interrupt overdue solver runs from a thread, which ends when none is left to watch."""
+    """Thread that interrupts overdue solver runs. It ends when none is left to watch."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -220,10 +222,10 @@ def check_result(result: clingo.SolveResult) -> None:
 
 @contextmanager
 def running(control: clingo.Control) -> Iterator[None]:
-    """Interrupt solver runs in the block when the time is over; `check_result` then raises.
+    """Interrupt solver runs in the block when time is over. `check_result` then raises an error.
 
     Raises:
-        LimitError: If the time is over before it begins.
+        LimitError: If time is over before the block begins.
     """
     deadline = _deadline.get()
     if deadline == math.inf:
@@ -245,13 +247,13 @@ def apart(work: Callable[[], R]) -> R:
     memory, or when this process ends.
 
     While the grounder joins atoms, it cannot be interrupted and blocks Python's signal handling. A
-    process can be ended.
+    separate process can be ended.
 
     Args:
         work: Function with a picklable result.
 
     Raises:
-        LimitError: If it takes more time or memory, or its process dies.
+        LimitError: If the work takes more time or memory, or its process dies.
         Exception: Any exception from the work.
     """
     parent = os.getpid()
@@ -261,12 +263,12 @@ def apart(work: Callable[[], R]) -> R:
         if child == 0:
             ours.close()
             _work_alone(work, theirs, parent)
-        # After a signal at this point, the child is never told to begin and ends by itself.
+        # If a signal ends this process here, the child is never told to begin and ends by itself.
         try:
             theirs.close()
             ours.send(_BEGIN)
             told = _all_of(ours)
-        except ConnectionError:  # it died before it began
+        except ConnectionError:  # the process died before it began
             told = b""
         finally:
             with suppress(ProcessLookupError):
@@ -281,7 +283,7 @@ def apart(work: Callable[[], R]) -> R:
 
 
 def _all_of(reader: socket.socket) -> bytes:
-    """Everything a process writes until it ends; empty if it is stuck."""
+    """Return everything that a process writes until it ends; empty if it is stuck."""
     end = monotonic() + _STUCK
     parts: list[bytes] = []
     while select.select([reader], [], [], max(0.0, end - monotonic()))[0]:
@@ -305,7 +307,7 @@ def end_with(parent: int) -> None:
 
 
 def _work_alone(work: Callable[[], R], to_parent: socket.socket, parent: int) -> None:
-    """Run work in a forked process once told to, send its result, and exit."""
+    """Run work in a forked process once told to begin, send its result, and exit."""
     code = 1
     try:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

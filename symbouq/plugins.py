@@ -12,12 +12,13 @@ SCORERS = "symbouq.scorers"
 """Group of entry points that are subclasses of `symbouq.evidence.scorers.base.Scorer`."""
 
 DATASETS = "symbouq.datasets"
-"""Group of entry points that provide the questions of a split
-(`symbouq.experiments.questions.Provider`)."""
+"""Group of entry points that provide the questions in a split
+(`symbouq.experiments.questions.Provider`).
+"""
 
 
 def brought(group: str) -> Iterator[EntryPoint]:
-    """Entry points of a group, in alphabetical order.
+    """Yield the entry points of a group, in alphabetical order.
 
     Args:
         group: The group.
@@ -50,5 +51,5 @@ def loaded(entry: EntryPoint) -> Any:
 
 
 def origin(entry: EntryPoint) -> str:
-    """Package and version that provide an entry point."""
+    """Return the package and version that provide an entry point."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else entry.value

@@ -1,22 +1,21 @@
 """Training rewards for spatial reasoning, from the audit of a completion.
 
-A reward has two parts, each in [0, 1]. A part is None if nothing was decided; None is unscored,
+A reward has two parts, each in [0, 1]. A part is None if nothing was decided. None means unscored,
 never zero:
 
-- `outcome`: whether the answer is right. If no right answer is known: whether the scene alone
-  entails (1) or contradicts (0) it.
-- `process`: share of entailed claims among the decided ones. Only the scene can entail a claim,
-  so unfounded claims earn nothing for those built on them. The scene or earlier text can
-  contradict it. Claims that repeat the scene or an earlier claim do not count, except for the
-  conclusion.
+- `outcome`: whether the answer is right. If no right answer is known, whether the scene alone
+  entails (1) or contradicts (0) the answer.
+- `process`: share of entailed claims among the decided ones. Only the scene can entail a claim, so
+  claims built on unfounded claims earn nothing. The scene or earlier text can contradict a claim.
+  Claims that repeat the scene or an earlier claim do not count, except for the conclusion.
 
-`total` is the mean of the available parts. A completion is unscored if it was cut off, is empty,
-or could not be audited in time. No signals are used, so any thread may compute rewards; audits in
-one process take turns.
+`total` is the mean of the available parts. A completion is unscored if it was cut off, is empty, or
+could not be audited in time. No operating system signals are used, so any thread may compute
+rewards. Audits in one process take turns.
 """
 
-# Annotations are not strings here: verl loads this file without registering it as a module, and a
-# dataclass could not resolve them.
+# Annotations are not strings here, because verl loads this file without registering it as a module,
+# so a dataclass could not resolve them.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +39,7 @@ from symbouq.records.base import encodable
 from symbouq.records.features import CLAIM_FEATURES
 
 TIMEOUT = 5.0
-"""Time limit of one audit in seconds, by default."""
+"""Default time limit for one audit, in seconds."""
 
 UNDECIDED = 0.5
 """Score of an unscored completion, for trainers that need a number: neither right nor wrong."""
@@ -58,7 +57,7 @@ class Reward:
             repeated claims. The conclusion is last.
         outcome: Whether the answer is right; None if undecided.
         verdicts: The verdict on each claim, in the assumed context.
-        fault: Why all or part of the completion was not audited; otherwise empty.
+        fault: Why the completion, or part of it, was not audited; otherwise empty.
         audit: The audit as a dictionary; None without an audit.
     """
 
@@ -80,14 +79,14 @@ class Reward:
 
     @property
     def total(self) -> float | None:
-        """Mean of the available parts, outcome and process; None without either."""
+        """Mean of the available parts, outcome and process; None if there are none."""
         return _mean((self.outcome, self.process))
 
     @property
     def values(self) -> dict[str, float]:
-        """Numbers to log; NaN if undecided. `outcome` and `process`; `free_of_errors`, 1 without a
-        contradicted claim, otherwise 0; and `determinacy`, the share of claims that logic decides
-        (the Determinacy Profile).
+        """Numbers to log, NaN if undecided: `outcome` and `process`; `free_of_errors`, which is 0
+        if a claim is contradicted, otherwise 1; and `determinacy`, the share of claims that logic
+        decides (the Determinacy Profile).
         """
         decided = any(value is not None for value in self.claims)
         profile = self.audit["profile"] if self.audit and not self.truncated else {}
@@ -101,7 +100,7 @@ class Reward:
 
     @property
     def first_error(self) -> int | None:
-        """Number of the first contradicted claim, from 1; None without one."""
+        """Number of the first contradicted claim, from 1; None if there is none."""
         contradicted = (n for n, value in enumerate(self.claims, start=1) if value == 0)
         return next(contradicted, None)
 
@@ -130,7 +129,7 @@ def reward(
     timeout: float | None = TIMEOUT,
     truncated: bool = False,
 ) -> Reward:
-    """Reward of one completion.
+    """Compute the reward for one completion.
 
     Examples:
         >>> from symbouq.rewards import reward
@@ -141,17 +140,18 @@ def reward(
 
     Args:
         scene: The trusted description, one text or a list of sentences.
-        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Separate
-            reasoning in a message is audited, too.
+        completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Reasoning that a
+            message stores separately is audited, too.
         question: The question.
-        answer: The right answer, if known: a label or a list of labels that make it up.
-        any_of: Right answers, any of which will do; use it in place of `answer`.
-        answer_space: The possible labels. By default the directions of the profile, yes and no, or
-            entailment, contradiction and neutral, depending on the answer.
-        dataset: Name of the dataset, which may choose the profile.
+        answer: The right answer, if known: a label, or a list of labels that together are the
+            answer.
+        any_of: Several right answers, each of which is sufficient; used instead of `answer`.
+        answer_space: The possible labels. The default depends on the answer: the directions of the
+            profile, yes and no, or entailment, contradiction and neutral.
+        dataset: Name of the dataset, which may determine the profile.
         profile: Name of the profile; by default the dataset's, or the default profile.
         ontology: Folder of your ontology.
-        timeout: Time limit of the audit in seconds; None for no limit.
+        timeout: Time limit for the audit, in seconds; None for no limit.
         truncated: Whether the completion was cut off, if its messages do not say so.
 
     Raises:
@@ -169,7 +169,7 @@ def reward(
             raise
         except SymboUQError as error:
             fault = error.message
-        except Exception as error:  # training goes on, whatever the model writes
+        except Exception as error:  # training continues, whatever the model writes
             fault = internal(error)
     return Reward(fault=encodable(fault))
 
@@ -181,7 +181,6 @@ def _judged(
     answers: Sequence[Any],
     answer_space: Sequence[str] | None,
 ) -> Reward:
-    """Reward of a completion, given its question's record."""
     text, cut = _said(completion)
     structured = Structured.of(text)
     if structured is None:
@@ -206,8 +205,8 @@ def _judged(
 
 
 def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
-    """Text of a completion, or of the assistant's messages in a chat, and whether the last one was
-    cut off.
+    """Return the text of a completion, or of the assistant's messages in a chat, and whether the
+    last one was cut off.
     """
     if isinstance(completion, str):
         return completion, False
@@ -216,8 +215,8 @@ def _said(completion: str | Sequence[Mapping[str, Any]]) -> tuple[str, bool]:
 
 
 def _of(claim: Mapping[str, Any]) -> float | None:
-    """1 if the scene entails a claim, 0 if the scene or earlier text contradicts it, otherwise
-    None.
+    """Return 1 if the scene entails a claim, 0 if the scene or earlier text contradicts it,
+    otherwise None.
     """
     if Verdict.CONTRADICTED in (claim["verdict"], claim["grounded_verdict"]):
         return 0.0
@@ -231,7 +230,6 @@ def _value(claim: Mapping[str, Any], features: Sequence[float]) -> float | None:
 
 
 def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | None:
-    """Default answer space for an answer."""
     if answer is None:
         return None
     listed = options(trace.question)
@@ -246,7 +244,6 @@ def _space(answer: Any, auditor: TraceAuditor, trace: Trace) -> Sequence[str] | 
 
 
 def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None) -> float | None:
-    """Whether the delivered answer is right, if the right answer is known."""
     if answer is None or not space:
         return None
     label = answer_label({**record, "answer": answer, "answer_space": list(space)})
@@ -256,22 +253,22 @@ def _outcome(record: Mapping[str, Any], answer: Any, space: Sequence[str] | None
 def trl_reward(
     completions: Sequence[Any], *, scene: Sequence[Any], **columns: Any
 ) -> list[float | None]:
-    """Reward function for TRL: the `total` of each completion, None if unscored.
+    """Compute rewards for TRL: the `total` of each completion, None if unscored.
 
     Columns of the dataset are keyword arguments. `scene` is required; `question`, `answer`,
-    `answer_space` and `dataset` are optional. `trl_reward_for` has settings.
+    `answer_space` and `dataset` are optional. Use `trl_reward_for` for other settings.
 
     Args:
         completions: Texts, or chats.
-        scene: The scene of each.
-        columns: `question`, `answer`, `answer_space` and `dataset` of each completion, and
+        scene: The scene for each completion.
+        columns: `question`, `answer`, `answer_space` and `dataset` for each completion, and
             `truncated`, whether it was cut off. TRL also passes `log_extra`, a callback for a
             column of the completions table, and `log_metric`, a callback for a number.
 
     Raises:
         SymboUQError: If a column does not have one value per completion.
-        OntologyError: As `reward`.
-        PipelineError: As `reward`.
+        OntologyError: As for `reward`.
+        PipelineError: As for `reward`.
     """
     return _trl_rewards(None, TIMEOUT, completions, scene=scene, **columns)
 
@@ -279,12 +276,12 @@ def trl_reward(
 def trl_reward_for(
     *, profile: str | None = None, timeout: float | None = TIMEOUT
 ) -> Callable[..., list[float | None]]:
-    """Reward function like `trl_reward`, with settings. TRL displays its `__name__`: `trl_reward`,
-    or `trl_reward_PROFILE` with a profile.
+    """Return a reward function like `trl_reward`, with settings. TRL displays its `__name__`, which
+    is `trl_reward`, or `trl_reward_PROFILE` if a profile is given.
 
     Args:
         profile: Name of the profile; by default the dataset's, or the default profile.
-        timeout: Time limit of each audit in seconds; None for no limit.
+        timeout: Time limit for each audit, in seconds; None for no limit.
 
     Raises:
         OntologyError: If the profile is invalid.
@@ -350,20 +347,20 @@ def compute_score(
     undecided: float = UNDECIDED,
     **_more: Any,
 ) -> dict[str, float]:
-    """Reward function for verl: `score` is the `total`; its parts are added.
+    """Compute a reward for verl: `score` is the `total`, and its parts are added.
 
     Args:
-        data_source: Name of the dataset, which may choose the profile.
+        data_source: Name of the dataset, which may determine the profile.
         solution_str: The completion.
         ground_truth: The right answer; None if unknown.
-        extra_info: `scene`; optionally `question`, `answer_space`, `profile` and `truncated`,
+        extra_info: `scene`, and optionally `question`, `answer_space`, `profile`, and `truncated`,
             whether the completion was cut off.
-        undecided: Score of an unscored completion: verl accepts only numbers.
+        undecided: Score for an unscored completion, because verl accepts only numbers.
 
     Raises:
         SymboUQError: If there is no scene.
-        OntologyError: As `reward`.
-        PipelineError: As `reward`.
+        OntologyError: As for `reward`.
+        PipelineError: As for `reward`.
     """
     given = dict(extra_info or {})
     if not given.get("scene"):

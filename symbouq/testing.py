@@ -39,8 +39,9 @@ def assert_audit(
         The audit, for further assertions.
 
     Raises:
-        AssertionError: If more claims are contradicted. The message gives each with its premises.
-        SymboUQError: As `symbouq.audit`.
+        AssertionError: If more claims are contradicted. The message lists each of them with its
+            premises.
+        SymboUQError: As for `symbouq.audit`.
     """
     __tracebackhide__ = True  # pytest shows the caller's line
     found = audit(scene, text, question, profile=profile)
@@ -70,7 +71,7 @@ def _told(
 def _sentences(
     scene: str | Sequence[str] | Sequence[Sequence[str]], profile: str | None
 ) -> list[str]:
-    """Text of `scene:N`, by N from 1."""
+    """Return the text of each `scene:N`, with N counted from 1."""
     if not isinstance(scene, str):
         return [each if isinstance(each, str) else " ".join(each) for each in scene]
     trace = make_record(Trace, {"id": "trace", "scene": scene, "response": ""})

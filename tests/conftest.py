@@ -1,4 +1,4 @@
-"""Where the shared data lies, and how tests that need it say that it is absent."""
+"""Locate the shared data, and skip the tests that need it if it is absent."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from symbouq_cli import run as runs
 
 from symbouq import limits
 
-# Tests start many processes, each of which would compile anew what it imports.
+# Tests start many processes. Each would otherwise compile everything that it imports.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# They share what is compiled of ontologies, of which a user's own cache shall have no part.
+# The processes share compiled ontologies, but not through a user's own cache.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
 
 
-# How fast a machine is, and what else it does, decides no test.
+# How fast a machine is, and what else it is doing, must not decide a test.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -35,25 +35,25 @@ settings.load_profile("any machine")
 
 @pytest.fixture(autouse=True)
 def clock_of_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Has time limits count looks at the clock, a microsecond each, and no seconds."""
+    """Make time limits count checks of the clock, as a microsecond each, instead of seconds."""
     looks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(looks) / 1e6)
 
 
 @pytest.fixture(autouse=True)
 def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps the lines of a slow run out of what tests compare."""
+    """Keep the progress lines of slow runs out of the output that tests compare."""
     monkeypatch.setattr(runs, "SECONDS", math.inf)
 
 
 def pytest_unconfigure() -> None:
-    """Takes the shared cache away at the end."""
+    """Remove the shared cache at the end."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
         shutil.rmtree(os.environ["SYMBOUQ_CACHE"], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lets Ray warn of itself."""
+    """Allow warnings in tests of Ray, which issues some about itself."""
     for item in items:
         if item.get_closest_marker("ray"):
             item.add_marker(pytest.mark.filterwarnings("ignore"))
@@ -61,7 +61,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of benchmark instances and real traces, from SYMBOUQ_DATA."""
+    """Return the folder with benchmark instances and real traces, from SYMBOUQ_DATA."""
     folder = os.environ.get("SYMBOUQ_DATA")
     if not folder:
         pytest.skip("SYMBOUQ_DATA is not set: no benchmark data to read")
@@ -73,7 +73,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def nodes() -> Iterator[None]:
-    """A Ray cluster of two nodes on this machine, which `RAY_ADDRESS` names."""
+    """Start a Ray cluster with two nodes on this machine, and name it in `RAY_ADDRESS`."""
     pytest.importorskip("ray", reason="ray is not installed")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
@@ -94,7 +94,9 @@ def nodes() -> Iterator[None]:
 
 @pytest.fixture
 def one_thread() -> Iterator[None]:
-    """One thread for torch, as a worker of Ray has it: how sums are split shows in their digits."""
+    """Limit torch to one thread, as in a worker of Ray, because splitting sums changes their
+    digits.
+    """
     torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
     before = torch.get_num_threads()
     torch.set_num_threads(1)

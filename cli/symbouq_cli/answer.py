@@ -1,4 +1,4 @@
-"""`symbouq answer`: answers from scenes."""
+"""`symbouq answer`: answer questions from their scenes."""
 
 from __future__ import annotations
 

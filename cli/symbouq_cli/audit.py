@@ -42,7 +42,7 @@ _REPEATED = (
     "batch_input",
     "items",
 )
-"""Options that `symbouq explain` needs, too, to find the same."""
+"""Options that `symbouq explain` also needs to get the same result."""
 _CHECKS = together(
     option(
         "--fail-on",
@@ -99,7 +99,7 @@ _CHECKS = together(
 
 
 class _Audit(click.Command):
-    """The command, whose help names the profiles."""
+    """The command. Its help lists the profiles."""
 
     def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         from symbouq.ontology.library import builtin
@@ -246,13 +246,12 @@ def audit(
 
 
 def _tell_void(total: Summary, failed: int) -> None:
-    """Says so where a run gives no verdict at all."""
     if total.decided:
         return
     if not total.traces and failed:
         tell("No trace was audited.")
     elif not total.traces:
-        return  # which was told
+        return  # already reported
     elif total.truncated == total.traces:
         tell("No claim is decided: the output of every trace was cut off or is empty.")
     else:
@@ -263,8 +262,8 @@ def _tell_void(total: Summary, failed: int) -> None:
 
 
 def _explaining(options: Mapping[str, Any]) -> list[str] | None:
-    """The options with which `symbouq explain` reads and judges as this audit does, None where it
-    cannot.
+    """Return the options with which `symbouq explain` reads and judges as this audit does, or None
+    if that is impossible.
     """
     if options["reader"] != "parser" or options["answers"] != "answer":
         return None
@@ -274,7 +273,9 @@ def _explaining(options: Mapping[str, Any]) -> list[str] | None:
 
 
 def _tell_wrong(total: Summary, explaining: Sequence[str] | None) -> None:
-    """Names the first traces that have a contradicted claim, and the command that explains one."""
+    """Name the first traces that have a contradicted claim, and the command that explains one of
+    them.
+    """
     if not total.wrong:
         return
     one = total.contradicted == 1
@@ -300,14 +301,14 @@ _FOLLOWING = (
     "pipeline",
     "answers",
 )
-"""Parameters that count with `--follow`."""
+"""Parameters that may be given with `--follow`."""
 
 
 def _follow(files: Sequence[str], out: str, arguments: Sequence[Any], timeout: float) -> None:
-    """Prints the claims of traces that are being written.
+    """Print the claims of traces that are still being written.
 
     Raises:
-        click.UsageError: If an option is given that does not count here.
+        click.UsageError: If an option is given that has no effect here.
     """
     current = click.get_current_context()
     for param in current.command.params:
@@ -337,11 +338,11 @@ _LOST = {
     "langfuse": "audits were rejected by Langfuse: check LANGFUSE_BASE_URL and its keys",
     "phoenix": "audits were rejected by Phoenix: check PHOENIX_COLLECTOR_ENDPOINT",
 }
-"""Hosts that audits are sent to, and what is told where some are lost."""
+"""Maps each host for audits to what is printed if some of them are lost."""
 
 
 def _sending(host: str) -> AuditEvents | Scores:
-    """What sends audits to a host; an error where its packages are missing."""
+    """Return the object that sends audits to a host. It is an error if its packages are missing."""
     from symbouq.errors import extra
 
     with extra(host):

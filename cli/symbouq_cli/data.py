@@ -1,4 +1,4 @@
-"""`symbouq data`: benchmarks from their releases.
+"""`symbouq data`: import benchmarks from their releases.
 
 Exit codes: 0 everything was read, 1 some rows failed, 2 nothing could be imported.
 """
@@ -13,7 +13,7 @@ from symbouq_cli.options import finish, option
 from symbouq_cli.terminal import say, tell
 
 SHOWN = 20
-"""Failures that are printed; the count is always given."""
+"""Number of failures that are printed. Their total is always given."""
 
 
 @click.group()
@@ -25,7 +25,6 @@ def data() -> None:
 
 
 def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
-    """Benchmarks that the shell may complete to."""
     from symbouq.experiments.benchmarks.catalog import BENCHMARKS
 
     return [name for name in BENCHMARKS if name.startswith(begun)]

@@ -32,9 +32,9 @@ class Extra(NamedTuple):
     """An extra of the package.
 
     Attributes:
-        name: Its name.
+        name: Name of the extra.
         present: Versions of its packages that are installed.
-        missing: Requirements that nothing installed meets.
+        missing: Requirements that no installed package meets.
     """
 
     name: str
@@ -67,11 +67,12 @@ def doctor() -> None:
 
 
 def installed() -> tuple[Extra, list[Extra]]:
-    """The package's requirements, installed or missing: without extras, and extra by extra.
+    """Return the package's requirements, installed or missing: those without an extra, and those of
+    each extra.
 
     Raises:
-        SymboUQError: If the package itself is not installed, but run from its files, or what reads
-            its requirements is missing.
+        SymboUQError: If the package is run from its files without being installed, or the package
+            that reads its requirements is missing.
     """
     try:
         from packaging.requirements import Requirement
@@ -101,7 +102,7 @@ def installed() -> tuple[Extra, list[Extra]]:
 
 
 def _belongs(requirement: Requirement, extra: str) -> bool:
-    """Whether a requirement is one of an extra's, or without a name one that all need."""
+    """Whether a requirement belongs to an extra or, if `extra` is empty, to the package itself."""
     marker = requirement.marker
     always = marker is None or marker.evaluate({"extra": ""})
     if not extra:
@@ -110,7 +111,7 @@ def _belongs(requirement: Requirement, extra: str) -> bool:
 
 
 def version_of(package: str) -> str | None:
-    """The installed version of a package, without importing it."""
+    """Return the installed version of a package without importing it."""
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
@@ -127,7 +128,7 @@ def _line(extra: Extra) -> str:
 
 
 def english() -> str:
-    """The trained pipeline that parses open text, and how to get the official one."""
+    """Describe the pipeline that parses open text, and how to get the official one."""
     from symbouq.reading.syntax.pipeline import PIPELINES, installed
 
     found = installed()
@@ -140,7 +141,7 @@ def english() -> str:
 
 
 def gpu() -> str:
-    """The GPUs that torch can use; torch is imported only where the driver finds one."""
+    """Describe the GPUs that torch can use. torch is imported only if the driver finds a GPU."""
     if version_of("torch") is None:
         return "not checked: torch is not installed"
     program = shutil.which("nvidia-smi")
@@ -159,17 +160,17 @@ def gpu() -> str:
 
 
 def trial() -> str | None:
-    """Audits one small trace.
+    """Audit one small trace.
 
     Returns:
-        What is wrong, or None where it came out as it must.
+        What is wrong, or None if the result is as expected.
     """
     try:
         import symbouq
 
         audit = symbouq.audit([["A", "above", "B"], ["B", "right", "C"]], [CLAIM])
         verdict, premises = audit.claims[-1].verdict, audit.claims[-1].premises
-    except Exception as error:  # whatever it is, it is what the doctor has to tell
+    except Exception as error:  # whatever it is, the doctor has to report it
         return f"does not work: {type(error).__name__}: {error}"
     if (verdict, premises) != ("entailed", ["scene:1", "scene:2"]):
         return f"is wrong: an entailed claim came out as {verdict} by {premises}"

@@ -44,7 +44,7 @@ _configured = together(
         help="If a file has fewer questions than the configuration asks for, use all of them.",
     ),
 )
-"""The configuration and where it is run; `_experiment` takes them."""
+"""The arguments for the configuration and the folders of a run; `_experiment` uses them."""
 
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
@@ -101,7 +101,7 @@ def run(dry_run: bool, engine: str, jobs: int | None, **options: Any) -> None:
 
 
 _UNMEASURED = 120.0
-"""Estimated seconds of work after which the pace so far counts as much as the estimates."""
+"""Seconds of estimated work after which the measured pace counts as much as the estimates."""
 
 
 @contextmanager
@@ -112,15 +112,16 @@ def _progress(
     took: Callable[[Stage], float | None],
     inner: bool,
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
-    """Tells which stage is begun, how much is left by the estimates and by the pace so far, and
-    where `inner`, how far the stage is: bars on a terminal, elsewhere a line for each stage.
+    """Report which stage has begun and how much time is left by the estimates and the measured
+    pace. If `inner`, also report the progress within a stage. On a terminal, bars are shown;
+    elsewhere, a line for each stage.
 
     Args:
-        left: The stages that are not made.
-        total: How many stages there are.
-        workers: How many of them are worked on side by side.
-        took: Seconds that a stage took; None while it is not made.
-        inner: Whether they tell how far they are.
+        left: The stages that are still to be run.
+        total: Number of all stages.
+        workers: Number of stages that run in parallel.
+        took: Returns the seconds that a stage took; None if it is not finished.
+        inner: Whether stages report their own progress.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -131,12 +132,12 @@ def _progress(
     start = monotonic()
 
     def counted(stage: Stage) -> str:
-        """Counts a stage, and says which it is and how much was left when it was begun."""
+        """Count a stage. Return its name and how much was left when it began."""
         nonlocal number, to_do, estimated, measured
         now = monotonic()
         for other in [other for other in waiting if took(other) is not None]:
             del waiting[other]
-            if at_work.pop(other, None) is None:  # it proved to be made
+            if at_work.pop(other, None) is None:  # it turned out to be finished already
                 number, to_do = number + 1, to_do - other.cost
             else:
                 estimated, measured = estimated + other.cost, measured + (took(other) or 0.0)
@@ -256,7 +257,6 @@ def list_views() -> None:
 
 
 def _views() -> dict[str, dict[str, Callable[[Results], Any]]]:
-    """Tables and figures by name."""
     from symbouq.experiments.figures import FIGURES
     from symbouq.experiments.tables import TABLES
 
@@ -264,10 +264,10 @@ def _views() -> dict[str, dict[str, Callable[[Results], Any]]]:
 
 
 def _chosen(kind: str, name: str) -> list[str]:
-    """The tables or figures of a name; `all` is each of them.
+    """Return the tables or figures with the given name, or all of them for `all`.
 
     Raises:
-        click.UsageError: If there is none of that name.
+        click.UsageError: If no table or figure has this name.
     """
     views = _views()[kind]
     if name != "all" and name not in views:
@@ -276,7 +276,7 @@ def _chosen(kind: str, name: str) -> list[str]:
 
 
 def _name(kind: str) -> Callable[..., Any]:
-    """The argument NAME, which the shell completes to tables or figures."""
+    """Create the argument NAME, which the shell completes to tables or figures."""
 
     def complete(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
         return [name for name in _views()[kind] if name.startswith(begun)]
@@ -333,7 +333,6 @@ def _results(configured: Experiment) -> Results:
 
 
 def _tables(results: Results, names: Sequence[str], form: str) -> Iterator[str]:
-    """The text of each table."""
     from symbouq.experiments.rendering import rendered
     from symbouq.experiments.tables import TABLES
 
@@ -342,7 +341,6 @@ def _tables(results: Results, names: Sequence[str], form: str) -> Iterator[str]:
 
 
 def _write_tables(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
-    """Writes a file for each table."""
     from symbouq.io.output import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -354,7 +352,6 @@ def _write_tables(results: Results, names: Sequence[str], folder: Path, form: st
 
 
 def _draw(results: Results, names: Sequence[str], folder: Path, form: str) -> None:
-    """Draws each figure into a file."""
     from symbouq.experiments.figures import FIGURES
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -147,7 +147,7 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 def _gathered(
     files: Sequence[str], job: Job, jobs: int | None
 ) -> tuple[list[tuple[str, Any]], int]:
-    """The readings of the records, each with its place, and the number of records that failed."""
+    """Return what was read from each record, with its place, and the number of failed records."""
     from symbouq.io.stream import process
     from symbouq_cli.run import progress, tell_failure
 
@@ -173,7 +173,6 @@ def _warn(fault: str | None) -> None:
 
 
 def _tell(model: Model) -> None:
-    """Prints a summary of the model to standard error."""
     notes, composer = model.notes, model.composer
     lines = [f"{notes['traces']} traces, {notes['right']} right"]
     for name, area in composer.aurocs.items():
@@ -257,7 +256,6 @@ def predict(files: tuple[str, ...], model: str, out: str, **options: Any) -> Non
 
 
 def _summed(predictions: Iterable[tuple[float, bool]]) -> tuple[int, float, int]:
-    """Count, sum of reliabilities, number of accepted."""
     count, total, accepted = 0, 0.0, 0
     for reliability, taken in predictions:
         count, total, accepted = count + 1, total + reliability, accepted + taken

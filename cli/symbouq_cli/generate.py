@@ -1,4 +1,4 @@
-"""`symbouq generate`: reasoning traces from a language model."""
+"""`symbouq generate`: generate reasoning traces with a language model."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NETWORK = together(
         "of the generation.",
     ),
 )
-"""The options that say how a network is loaded and asked."""
+"""Options for loading and running a network."""
 
 engine_options = together(
     option(
@@ -74,7 +74,7 @@ engine_options = together(
         help="Record log-probabilities before the grammar's mask instead of after it.",
     ),
 )
-"""The options that say how an engine is loaded; `loading` takes them."""
+"""Options for loading an engine; `loading` uses them."""
 
 
 text_options = together(
@@ -92,14 +92,14 @@ text_options = together(
     ),
     count_option("--limit", help="Use only the first instances."),
 )
-"""The options that say what is generated."""
+"""Options for what is generated."""
 
 
 def loading(options: dict[str, Any]) -> Callable[[], Any]:
-    """A function that loads the engine of a command; takes the options of `engine_options` out of
-    the rest.
+    """Return a function that loads the engine of a command. The options in `engine_options` are
+    removed from `options`.
 
-    It raises a SymboUQError where the engine cannot be loaded, and may be called in another
+    The function raises a SymboUQError if the engine cannot be loaded. It may be called in another
     process.
     """
     name, model, url = (options.pop(option) for option in ("engine", "model", "endpoint"))
@@ -180,8 +180,8 @@ def generate(
 
 
 def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance], bool]:
-    """The instances of some files, and whether others have no prompt, which is told; takes the
-    options of `reading_options` and `limit` out of the rest.
+    """Return the instances in files, and whether others have no prompt, which is reported. The
+    options in `reading_options` and `limit` are removed from `options`.
     """
     from symbouq.evidence.generation.run import read_instances
 
@@ -191,7 +191,7 @@ def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance]
 
 
 def generated(steps: Iterator[Progress]) -> bool:
-    """Goes through a run and tells its progress; gives whether no instance failed."""
+    """Run all steps and report the progress. Return whether no instance failed."""
     progress = None
     with _shown() as show:
         for progress in steps:
@@ -214,7 +214,6 @@ def _summary(progress: Progress | None) -> str:
 
 @contextmanager
 def _shown() -> Iterator[Callable[[Progress], None]]:
-    """A bar on a terminal, nothing elsewhere."""
     from rich.progress import BarColumn, TimeElapsedColumn, TimeRemainingColumn
 
     shown = "{task.completed}/{task.total} traces", BarColumn(), "{task.fields[speed]}"

@@ -235,15 +235,15 @@ def write_labels(
     source: Source,
     also: Callable[[], Iterable[RecordError]] = tuple,
 ) -> None:
-    """Writes the labels of a file of traces by a source, and ends the command.
+    """Write the labels that a source gives to the traces of a file, and end the command.
 
     Args:
         traces: The traces file.
-        out: Where to write, `-` for standard output.
+        out: Output path; `-` for standard output.
         audits: Audits of the traces.
         name: Name of the source.
         source: The source.
-        also: Gives further errors at the end.
+        also: Returns further errors at the end.
     """
     from symbouq.evidence.labels.records import Labels, label_traces
     from symbouq.io.output import write_records

@@ -1,8 +1,7 @@
-"""The `symbouq` command: options in, library calls, output.
+"""The `symbouq` command: parse options, call the library, and write output.
 
-Exit codes: 0 everything was read, 1 some records failed, 2 rules, options or output are
-wrong, or SymboUQ itself is, 3 a gate does not hold, 130 interrupted, 129 and 143
-hung up and terminated.
+Exit codes: 0 everything was read; 1 some records failed; 2 rules, options or output are wrong, or
+SymboUQ itself failed; 3 a gate does not hold; 130 interrupted; 129 and 143 hung up and terminated.
 """
 
 from __future__ import annotations
@@ -56,17 +55,19 @@ from symbouq_cli.terminal import Faults, printable, say, tell, tell_faults
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
-"""Errors that writing may fail by; files say which one it is, standard output does not."""
+"""Errors with which writing may fail. Errors of files name the file, those of standard output do
+not.
+"""
 
 
 class _Group(click.Group):
-    """Turns the library's errors into one message and an exit code."""
+    """Group that turns the library's errors into one message and an exit code."""
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         open_streams()
         try:
             return super().main(*arguments, **options)
-        except OSError as error:  # printing the help, before there is a command
+        except OSError as error:  # the help was being printed, before any command ran
             _Unusable(_message(error)).show()
             _abandon_stdout()
             sys.exit(UNUSABLE)
@@ -95,10 +96,10 @@ class _Group(click.Group):
 
 
 def _flush() -> None:
-    """Makes sure that what was printed arrives.
+    """Make sure that what was printed has been written.
 
     Raises:
-        OSError: If it cannot.
+        OSError: If it cannot be written.
     """
     try:
         sys.stdout.flush()
@@ -118,7 +119,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 
 def _message(error: Exception) -> str:
-    """The fault and what to do about it, in one line."""
+    """Return the error and what to do about it, in one line."""
     from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
@@ -161,7 +162,7 @@ class _Unusable(click.ClickException):
 def main(context: click.Context, debug: bool) -> None:
     """Can you trust this spatial reasoning trace? SymboUQ audits it with logic."""
     if os.environ.get("NO_COLOR"):
-        context.color = False  # rich looks itself, click does not
+        context.color = False  # rich detects this itself, click does not
 
 
 @main.command()
@@ -249,7 +250,7 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
 
 
 class _Place(click.Path):
-    """A file, or `FILE:LINE`: both as a pair."""
+    """A file, or `FILE:LINE`; either is converted to a pair."""
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         file, colon, line = value.rpartition(":")
@@ -338,9 +339,9 @@ def explain(
 def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE with a supported and an incompatible claim per relation.
 
-    For every consistent relation of a scene, one claim is generated that it supports and one that
-    it excludes, in other words. The first must be entailed, the second contradicted. Writes one
-    JSON line per trace and prints a table.
+    For every consistent relation in a scene, the command makes one claim that the relation supports
+    and one that it excludes, both in different words. The first must be entailed, the second
+    contradicted. Writes one JSON line per trace and prints a table.
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """

@@ -19,16 +19,16 @@ FAILED_CHECKS = 3
 
 
 option = partial(click.option, show_default=True)
-"""An option that tells its default."""
+"""An option whose help shows its default."""
 
 count_option = partial(option, metavar="N", type=click.IntRange(min=1))
 file_option = partial(option, metavar="FILE", type=click.Path(exists=True, dir_okay=False))
 output_option = partial(option, metavar="FILE", type=click.Path(dir_okay=False))
-"""Options that are a number from 1, a file that is there, and one to write."""
+"""Options for a number from 1 up, for an existing file, and for an output file."""
 
 
 class _Source(click.Path):
-    """A path that exists, `-`, or a URI, which is looked at when the files are read."""
+    """An existing path, `-`, or a URI, which is checked only when the files are read."""
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         return value if "://" in value else super().convert(value, param, context)
@@ -37,13 +37,13 @@ class _Source(click.Path):
 TRACES = click.argument(
     "files", nargs=-1, required=True, metavar="FILES...", type=_Source(exists=True, allow_dash=True)
 )
-"""Trace files of any format, with `reading_options`; a folder or a URI may be one."""
+"""Trace files in any format, with `reading_options`. Each may also be a folder or a URI."""
 TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
-"""One trace file of any format, with `reading_options`."""
+"""One trace file in any format, with `reading_options`."""
 
 
 def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Profiles that the shell may complete to: those of `--ontology`, where it stands before."""
+    """Complete the names of profiles in the shell: those of `--ontology`, if it is given before."""
     from symbouq.ontology.library import OntologyLibrary
 
     library = OntologyLibrary(context.params.get("ontology"))
@@ -128,7 +128,7 @@ _Command = Callable[..., Any]
 
 
 def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _Command]:
-    """Some options as one decorator, in the order of the help."""
+    """Combine several options into one decorator, in the order of the help."""
 
     def decorate(command: _Command) -> _Command:
         for option in reversed(options):
@@ -139,7 +139,7 @@ def together(*options: Callable[[_Command], _Command]) -> Callable[[_Command], _
 
 
 class _Format(click.Choice[str]):
-    """The name of a format, or the file that declares one."""
+    """The name of a format, or a file that declares one."""
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         if str(value).endswith(".toml"):
@@ -176,17 +176,17 @@ reading_options = together(
         "stands for each item of a list.",
     ),
 )
-"""The options that say how trace files are read; `traced` takes them."""
+"""Options for how trace files are read; `traced` uses them."""
 
 parsing_options = together(PROFILE, ONTOLOGY, PIPELINE)
-"""The options that say what texts mean."""
+"""Options for how texts are understood."""
 
 engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
-"""The options that say where a job runs; `symbouq_cli.run.run` takes them."""
+"""Options for where a job runs; `symbouq_cli.run.run` uses them."""
 
 
 def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
-    """`--format` of a command that prints things, the first form by default."""
+    """Create `--format` for a command that prints things. The first form is the default."""
     return option(
         "--format",
         "form",
@@ -197,7 +197,7 @@ def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """`--out` with a default; `symbouq.io.output.record_output` takes it."""
+    """Create `--out` with a default. `symbouq.io.output.record_output` accepts its value."""
     return option(
         "--out",
         metavar="FILE",
@@ -209,14 +209,15 @@ def out_option(default: str) -> Callable[[Any], Any]:
 
 
 def finish(code: int | bool) -> None:
-    """Ends the command with an exit code; True, which is 1, says that some records failed, or that
-    what is checked or compared has faults or differs.
+    """End the command with an exit code. True is 1: some records failed, or what was checked or
+    compared has faults or differs.
     """
     click.get_current_context().exit(int(code))
 
 
 def traced(files: Sequence[str], options: dict[str, Any]) -> tuple[TraceFile, ...]:
-    """Files with how they are read; takes the options of `reading_options` out of the rest.
+    """Return the files with their reading options. The options in `reading_options` are removed
+    from `options`.
 
     Raises:
         SymboUQError: If an option or a file cannot be used.

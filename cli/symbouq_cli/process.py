@@ -1,4 +1,4 @@
-"""The command as a process: the streams that it is given, and the signals that end it."""
+"""The command as a process: its standard streams, and the signals that end it."""
 
 from __future__ import annotations
 
@@ -21,20 +21,21 @@ if TYPE_CHECKING:
 _ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _AT_ONCE = 1.0
-"""Seconds within which another signal is the same end: `timeout` sends its own twice, the end of a
-session both. Later, whoever sends one does not want to wait for what is being finished.
+"""Number of seconds within which another signal counts as the same one: `timeout` sends its signal
+twice, and the end of a session sends two. A later signal means that the sender does not want to
+wait for unfinished work.
 """
 
 
 class Ended(KeyboardInterrupt):
-    """A signal that ends the run as the interrupt key does.
+    """A signal that ends the run in the same way as the interrupt key.
 
     Args:
-        cause: The signal, or what was raised for it: clingo makes anew, of itself, what one of its
-            callbacks raises.
+        cause: The signal, or the exception that was raised for it. clingo creates an exception from
+            a callback anew, from the original one.
 
     Attributes:
-        event: The end that it was, in words.
+        event: How the run ended, in words.
         code: The exit code.
     """
 
@@ -53,10 +54,10 @@ class Ended(KeyboardInterrupt):
 
 @contextmanager
 def ending_signals() -> Iterator[None]:
-    """Has the signals that end a process raise `Ended`, where nothing else was made of them."""
+    """Raise `Ended` on signals that end a process, unless they are already handled differently."""
     ours = [number for number in _ENDING if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
-        ours = []  # signals are the main thread's
+        ours = []  # only the main thread handles signals
     for number in ours:
         signal.signal(number, _end)
     try:
@@ -81,10 +82,10 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def open_streams() -> None:
-    """Gives the process the standard streams that it was started without.
+    """Open the standard streams that the process was started without.
 
-    Nothing can be read from them or written to them, and no file that is opened takes their place.
-    Of standard error, what cannot be written is dropped: messages must not cost results.
+    Nothing can be read from them or written to them, but no other opened file can take their place.
+    What cannot be written to standard error is dropped, because messages must not cost results.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -103,7 +104,7 @@ def open_streams() -> None:
 
 
 class _Messages(io.RawIOBase):
-    """Standard error, as far as it can be written to."""
+    """Standard error, ignoring what cannot be written."""
 
     def writable(self) -> bool:
         return True

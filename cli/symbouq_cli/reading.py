@@ -1,4 +1,4 @@
-"""The options by which a language model reads the texts, and what they stand for."""
+"""Options for reading texts with a language model, and what they are converted to."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from symbouq_cli.options import (
 from symbouq_cli.terminal import bar, quiet_retries, tell
 
 _EVERY = 30
-"""Seconds between two lines about a run's progress where there is no terminal."""
+"""Seconds between two progress lines if there is no terminal."""
 
 if TYPE_CHECKING:
     from symbouq.auditing.collecting import Tally
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 def model_options(*names: str) -> Callable[[Any], Any]:
-    """The options of a language model as reader.
+    """Create the options for a language model as reader.
 
     Args:
-        names: What the option that names the model is called.
+        names: Names for the option that gives the model.
     """
     return together(
         option(
@@ -74,24 +74,24 @@ records_command = together(
     reading_options,
     engine_options,
 )
-"""Argument and options of a command that makes one record of each trace."""
+"""Argument and options of a command that makes one record from each trace."""
 
 
 @contextmanager
 def readings(
     options: dict[str, Any], kind: type[Instance], files: Sequence[str], *outputs: str | None
 ) -> Iterator[Callable[[Batch], Batch]]:
-    """What adds a language model's readings to the lines of a run; takes the options of
-    `model_options` out of the rest.
+    """Yield a function that adds a language model's readings to the lines of a run. The options in
+    `model_options` are removed from `options`.
 
     Args:
         options: The options of the command, with `profile`, `ontology` and `pipeline`.
-        kind: The kind of records.
+        kind: Type of the records.
         files: The input files.
-        outputs: What the command writes.
+        outputs: Output files of the command.
 
     Raises:
-        click.UsageError: If the options do not go together.
+        click.UsageError: If the options cannot be combined.
         SymboUQError: If the file of readings, the ontology or the endpoint cannot be used.
     """
     from symbouq.io.stream import as_it_is
@@ -142,7 +142,7 @@ def readings(
 
 
 def _asker(endpoint: str | None, name: str | None, settings: ReaderSettings) -> Asker | None:
-    """What asks the model; None where readings are taken from the file alone."""
+    """Return the client for the model; None if readings come from the file only."""
     if endpoint:
         if not name:
             raise click.UsageError(f"--endpoint needs the model's name there: {_named()} NAME")
@@ -164,10 +164,10 @@ def _asker(endpoint: str | None, name: str | None, settings: ReaderSettings) -> 
 
 
 def _only(name: str | None, file: str, models: list[str]) -> str:
-    """The model whose readings of a file are used.
+    """Return the model whose readings in a file are to be used.
 
     Raises:
-        click.UsageError: If it is not clear which.
+        click.UsageError: If it is not clear which one.
     """
     if name is None and len(models) == 1:
         return models[0]
@@ -180,7 +180,7 @@ def _only(name: str | None, file: str, models: list[str]) -> str:
 
 
 def _named() -> str:
-    """What the option that names the model is called in this command."""
+    """Return the name that the option for the model has in this command."""
     options = click.get_current_context().command.params
     return next(option.opts[0] for option in options if option.name == "reader_model")
 
@@ -203,7 +203,7 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
-    """Shows the tally on a terminal as it changes, elsewhere in a line now and then."""
+    """Show the tally whenever it changes on a terminal, and in occasional lines elsewhere."""
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
     with bar(SpinnerColumn(), "{task.fields[state]}", TimeElapsedColumn()) as progress:

@@ -119,6 +119,5 @@ def select(files: tuple[str, ...], model: str | None, out: str, **options: Any) 
 
 
 def _counted(chosen: Any) -> tuple[int, int]:
-    """How many traces, and of how many a sample is selected."""
     numbers = list(chosen)
     return len(numbers), sum(number > 0 for number in numbers)

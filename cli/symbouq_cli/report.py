@@ -1,4 +1,6 @@
-"""Tables and explanations on a terminal; they go to standard error, beside the records."""
+"""Print tables and explanations on a terminal. They go to standard error, separate from the
+records.
+"""
 
 from __future__ import annotations
 
@@ -25,28 +27,28 @@ _COLOURS = dict(zip(Verdict, ("green", "red", "yellow", "magenta"), strict=True)
 
 
 class SummaryTable:
-    """Verdict shares per input file."""
+    """Shares of verdicts for each input file."""
 
     def __init__(self) -> None:
         self._files: dict[str, Summary] = {}
 
     def add(self, outcome: Outcome) -> None:
-        """Counts one audit."""
+        """Add one audit."""
         self._files.setdefault(outcome.file, Summary()).add(outcome.summary)
 
     def take(self, total: Mapping[str, Any]) -> None:
-        """Counts the audits of one shard; all shards are one row."""
+        """Add the audits of one shard. All shards are one row."""
         self._files.setdefault("all shards", Summary()).add(Summary.from_total(total))
 
     def total(self) -> Summary:
-        """What was counted, of all files."""
+        """Return the sum over all files."""
         total = Summary()
         for summary in self._files.values():
             total.add(summary)
         return total
 
     def show(self) -> None:
-        """Prints the table to standard error."""
+        """Print the table to standard error."""
         cut = any(summary.truncated for summary in self._files.values())
         extra = ["truncated"] if cut else []
         counted = _columns("Audit", "traces", "feasible %", "claims", "parsed %", *extra)
@@ -70,20 +72,22 @@ class SummaryTable:
 
 
 class CounterfactualTable:
-    """Shares of supported and incompatible claims that came out as they must."""
+    """Shares of supported and incompatible claims with the expected verdict."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def add(self, outcome: Outcome) -> None:
-        """Counts one trace's pairs: all, those entailed and those contradicted as they must."""
+        """Add the pairs of one trace: all of them, and those with the expected verdict of either
+        kind.
+        """
         pairs, entailed, contradicted = outcome.summary
         self._counts.update(
             traces=1, eligible=pairs > 0, pairs=pairs, entailed=entailed, contradicted=contradicted
         )
 
     def show(self) -> None:
-        """Prints the table to standard error."""
+        """Print the table to standard error."""
         pairs = self._counts["pairs"]
         row = {name: str(self._counts[name]) for name in ("traces", "eligible", "pairs")}
         row["supported entailed"] = _percent(self._counts["entailed"], pairs)
@@ -96,7 +100,6 @@ class CounterfactualTable:
 
 
 def _columns(title: str, *names: str) -> Table:
-    """A table with a row for each file."""
     table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     table.add_column("file", overflow="fold", min_width=12)
     for name in names:
@@ -106,7 +109,7 @@ def _columns(title: str, *names: str) -> Table:
 
 
 def _console() -> Console:
-    """Standard error; as wide as a table needs where it is no terminal."""
+    """Return a console on standard error, wide enough for a table if it is not a terminal."""
     plain: dict[str, Any] = {"stderr": True, "highlight": False, "emoji": False}
     console = Console(**plain)
     return console if console.is_terminal else Console(**plain, width=120)
@@ -117,12 +120,12 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _text(text: str) -> str:
-    """A text of the data as it is: neither the terminal nor rich finds a command in it."""
+    """Return a text from the data so that neither the terminal nor rich finds a command in it."""
     return escape(printable(text))
 
 
 def show_explanation(explanation: Explanation) -> None:
-    """Prints one trace's explanation to standard output."""
+    """Print the explanation of one trace to standard output."""
     console = Console(highlight=False, soft_wrap=True, emoji=False)
     verdict = re.compile(rf"^   ({'|'.join(Verdict)})\b")
     for line in explanation.lines:
@@ -131,12 +134,12 @@ def show_explanation(explanation: Explanation) -> None:
 
 
 def show_readings(names: tuple[str, str], read: ReadingComparison, examples: int) -> None:
-    """Prints how two files of readings differ.
+    """Print how two files of readings differ.
 
     Args:
         names: The files.
         read: The differences.
-        examples: How many sentences of each part to print.
+        examples: Number of sentences from each part to print.
     """
     both, first, second = read.alike
     say(
@@ -163,12 +166,12 @@ def show_flips(
     examples: Mapping[Kind, Sequence[tuple[Flip, Sequence[str]]]],
     notes: Sequence[str],
 ) -> None:
-    """Prints what flips from one side to the other, kind by kind.
+    """Print the verdicts that flip from one side to the other, kind by kind.
 
     Args:
-        names: What the sides are called.
+        names: Names of the two sides.
         flips: The counts.
-        examples: Flips of each kind, with what brings them about where that is known.
+        examples: Flips of each kind, with their causes if known.
         notes: Lines to print below the first one.
     """
     total = flips.counts.total()

@@ -41,7 +41,9 @@ def rules() -> None:
 
 
 def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> None:
-    """Runs a command, once or after each edit; what it cannot run is then told, too."""
+    """Run a command once or, with `watch`, after each edit. Errors that keep it from running are
+    then also printed.
+    """
     if not watch:
         finish(run())
         return
@@ -69,7 +71,7 @@ def check(folder: str | None, form: str, watch: bool) -> None:
 
 
 def _checked(folder: str | None, form: str) -> bool:
-    """Prints the findings; whether there are any."""
+    """Print the findings. Return whether there are any."""
     from symbouq.authoring.check import as_json, as_sarif
     from symbouq.authoring.check import check as find
 
@@ -114,7 +116,7 @@ def _tested(
     fail_under: float | None,
     quiet: bool,
 ) -> bool:
-    """Runs tests and prints their results; whether one failed, or coverage is too low."""
+    """Run tests and print their results. Return whether one failed, or coverage is too low."""
     from symbouq.auditing.auditor import TraceAuditor
     from symbouq.authoring import specs
     from symbouq.authoring.coverage import covered
@@ -164,9 +166,7 @@ def _tested(
 
 
 def _load_spacy() -> None:
-    """Loads spaCy without torch, which it loads where there is one: no test needs it, and it
-    takes longer than they do.
-    """
+    """Load spaCy without torch. No test needs torch, and importing it takes longer than they do."""
     if "torch" in sys.modules:
         return
     sys.modules["torch"] = None  # type: ignore[assignment]
@@ -177,7 +177,7 @@ def _load_spacy() -> None:
 
 
 def _show(outcome: Any, quiet: bool) -> None:
-    """One test: its name, and what did not come out."""
+    """Print the result of one test: its name, and its failed expectations."""
     spec = outcome.spec
     if not outcome.passed:
         click.secho(printable(f"FAIL  {spec.name}  ({spec.file}:{spec.line})"), fg="red")

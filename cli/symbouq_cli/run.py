@@ -1,4 +1,4 @@
-"""Runs a job over files: output in order, progress, and one line per failed record."""
+"""Run a job over files: output in order, progress, and one line for each failed record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from symbouq.io.stream import Job, Outcome
 from symbouq_cli.terminal import Faults, bar, tell
 
 SECONDS = 30
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two progress lines if there is no terminal."""
 
 
 def run(
@@ -40,23 +40,23 @@ def run(
     prepare: Callable[[builtin.Batch], builtin.Batch] = builtin.as_it_is,
     lose: Callable[[Outcome], None] = lambda outcome: None,
 ) -> int:
-    """Does a job on every record and writes the results as they come.
+    """Run a job on every record, and write the results as they arrive.
 
     Args:
-        files: Input paths; a `TraceFile` says how it is read.
+        files: Input paths. A `TraceFile` has reading options.
         out: Output path, `-` for standard output.
-        job: What is done to each record.
-        options: `jobs` and `timeout`, and where the command has them, `engine` and `shards`.
-        keep: Takes the outcome of every record that succeeded; not called for shards.
-        take: Takes `job.total` of every shard.
-        prepare: What is done to each batch of lines before the job, in this process.
-        lose: Takes the outcome of every record that failed; not called for shards.
+        job: The job for each record.
+        options: `jobs` and `timeout` and, if the command has them, `engine` and `shards`.
+        keep: Called with the outcome of every record that succeeded, but not for shards.
+        take: Called with the `job.total` of every shard.
+        prepare: Applied in this process to each batch of lines before the job.
+        lose: Called with the outcome of every record that failed, but not for shards.
 
     Returns:
-        How many records failed.
+        Number of records that failed.
 
     Raises:
-        click.UsageError: If the options do not go together.
+        click.UsageError: If the options cannot be combined.
     """
     process = _process(files, out, options)
     if prepare is not builtin.as_it_is:
@@ -94,7 +94,7 @@ def run(
 
 
 def tell_failure(outcome: Outcome, faults: Faults) -> None:
-    """Prints why a record failed; under `--debug`, where a fault of ours came from as well."""
+    """Print why a record failed. With `--debug`, also print the traceback of an internal error."""
     if outcome.traceback and click.get_current_context().find_root().params.get("debug"):
         for line in outcome.traceback.splitlines():
             tell(line)
@@ -102,10 +102,10 @@ def tell_failure(outcome: Outcome, faults: Faults) -> None:
 
 
 def _process(files: Sequence[str], out: str, options: Mapping[str, Any]) -> Any:
-    """The function that spreads the work (`stream.process` or `cluster.process`).
+    """Return the function that distributes the work (`stream.process` or `cluster.process`).
 
     Raises:
-        click.UsageError: If the options do not go together.
+        click.UsageError: If the options cannot be combined.
     """
     shards = options.get("shards")
     if options.get("engine", "builtin") == "builtin":
@@ -143,11 +143,11 @@ def _run_shards(
 
 
 def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
-    """Ends the command where an output is one of the files that are read (or written), by
-    whatever name.
+    """End the command if an output is also one of the files that are read (or written), whatever
+    name is used for it.
 
     Raises:
-        click.UsageError: If it is.
+        click.UsageError: If this is the case.
     """
     requests = [f.options.batch_input for f in files if isinstance(f, TraceFile)]
     part = part_of(out) if out != "-" else None
@@ -163,23 +163,23 @@ def same_file(file: str, out: str) -> bool:
     read, written = _place(file, 0), _place(out, 1)
     try:
         there = _state(read), _state(written)
-    except OSError:  # one is not there yet
+    except OSError:  # one of them does not exist yet
         return str(read) == str(written)
     if isinstance(read, Path) and stat.S_ISDIR(there[0].st_mode):
-        # A data set that was saved to disk: its own files are of these kinds.
+        # A dataset saved to disk consists of files of these kinds.
         return (
             isinstance(written, Path)
             and written.suffix in (".arrow", ".json")
             and written.is_relative_to(read)
         )
-    # Of a terminal, a pipe or a device, input and output are two things.
+    # For a terminal, a pipe or a device, input and output are separate.
     return stat.S_ISREG(there[0].st_mode) and os.path.samestat(*there)
 
 
 @contextmanager
 def standing(path: str) -> Iterator[str]:
-    """The path of a file that can be read several times: of `-` one that holds what comes in on
-    standard input.
+    """Yield the path of a file that can be read several times. For `-`, it is a copy of standard
+    input.
     """
     if path != "-":
         yield path
@@ -192,7 +192,7 @@ def standing(path: str) -> Iterator[str]:
 
 
 def _place(path: str, standard: int) -> Path | int:
-    """The descriptor that `-` stands for, or a path without links."""
+    """Return the file descriptor behind `-`, or a path with symbolic links resolved."""
     if path == "-":
         return standard
     if path.startswith("file://"):
@@ -205,7 +205,9 @@ def _state(place: Path | int) -> os.stat_result:
 
 
 def _records(files: Sequence[str]) -> int | None:
-    """How many records some files have, where that is quickly told: in JSON Lines, one a line."""
+    """Return the number of records in files, if it can be found quickly: JSON Lines have one per
+    line.
+    """
     total = 0
     for file in files:
         if not file.endswith((".jsonl", ".ndjson")) or not Path(file).is_file():
@@ -217,11 +219,12 @@ def _records(files: Sequence[str]) -> int | None:
 
 @contextmanager
 def progress(shown: bool = True, total: int | None = None) -> Iterator[Callable[..., None]]:
-    """A bar on a terminal, elsewhere a line every `SECONDS`; takes by how many it goes on, or one.
+    """Show a bar on a terminal, and elsewhere a line every `SECONDS`. Yield a function that
+    advances it by a number of records, by default one.
 
     Args:
-        shown: Whether it is shown; a terminal has one at a time.
-        total: How many there are, if that is known.
+        shown: Whether progress is shown. A terminal can show one bar at a time.
+        total: Total number of records, if known.
     """
     of = "" if total is None else f" of {total}"
     columns = f"{{task.completed}}{of} traces", BarColumn(), "{task.fields[rate]}"

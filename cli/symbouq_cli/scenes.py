@@ -62,7 +62,7 @@ def _family(
 
 
 def _command(family: str) -> click.Command:
-    """The command of a family: what all families have, with its name."""
+    """Create the command for a family, with the options that all families share."""
     command = click.command(
         family,
         help=f"Make questions of the family {family}, with the facts from which claims can be "
@@ -133,7 +133,7 @@ def import_scenes(
 def _steps(
     _context: click.Context, _option: click.Parameter, said: str | None
 ) -> tuple[int, int | None] | None:
-    """The first and the last step of `2`, `1..3`, or `1..`, which has no last one."""
+    """Return the first and the last step in `2`, `1..3`, or `1..`, which has no last step."""
     if said is None:
         return None
     found = re.fullmatch(r"(\d+)(\.\.(\d*))?", said)

@@ -6,7 +6,8 @@ import json
 
 import click
 
-# As `symbouq.records.RECORDS` has them; reading that here would slow every command's help.
+# The same as in `symbouq.records.RECORDS`, because importing that would slow down every command's
+# help.
 _NAMES = ("trace", "question", "audit", "answer", "reliability", "reading")
 
 

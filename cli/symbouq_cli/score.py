@@ -47,12 +47,12 @@ def first_error(
 ) -> None:
     """Measure how well the first wrong claim of each trace is found, as in ProcessBench.
 
-    LABELS say which claims of the audited traces are right (`symbouq labels`). For each method,
-    prints the share of traces with a wrong claim in which exactly the first is named, the share of
-    those without one in which none is named, and F1, their harmonic mean, with a 95 % interval.
-    The auditor names the first claim that cannot hold; a score names the first claim above a
-    threshold. Thresholds are fitted on one half of the traces, everything is measured on the
-    other.
+    LABELS say which claims of the audited traces are right (`symbouq labels`). For each method, the
+    table has two shares and their harmonic mean, F1, with a 95 % interval: among traces with a
+    wrong claim, those in which exactly the first one is named; among traces without, those in which
+    none is named. The auditor names the first claim that cannot hold; a score names the first claim
+    above a threshold. Thresholds are fitted on one half of the traces, and everything is measured
+    on the other.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
     """

@@ -23,7 +23,7 @@ FOLDER = click.Path(exists=True, file_okay=False)
 
 
 def _seeds(_context: click.Context, option: click.Parameter, value: str) -> tuple[int, ...]:
-    """Numbers and ranges: `0-4`, `1,3`."""
+    """Parse numbers and ranges: `0-4`, `1,3`."""
     seeds: list[int] = []
     with suppress(ValueError):
         for part in value.split(","):
@@ -35,7 +35,7 @@ def _seeds(_context: click.Context, option: click.Parameter, value: str) -> tupl
 
 
 def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
-    """Values of a setting, separated by commas."""
+    """Create a parser for the values of a setting, separated by commas."""
 
     def values(_context: click.Context, option: click.Parameter, value: str) -> tuple[Any, ...]:
         try:
@@ -47,7 +47,6 @@ def _values(kind: Callable[[str], Any]) -> Callable[..., tuple[Any, ...]]:
 
 
 def _scorers(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Scorers that the shell may complete to."""
     from symbouq.evidence.scorers.registry import SCORERS
 
     return [name for name in SCORERS if name.startswith(begun)]
@@ -92,7 +91,7 @@ resource_options = together(
     ),
     DEVICE,
 )  # fmt: skip
-"""The options that say what scorers use; `_resources` takes them."""
+"""Options for what scorers use; `_resources` uses them."""
 
 
 @click.group()
@@ -370,7 +369,7 @@ def _resources(options: dict[str, Any]) -> Resources:
 
 
 def _possible(methods: Sequence[str], judged: Sequence[Any], resources: Resources) -> list[str]:
-    """The scorers that can be had; says which cannot."""
+    """Return the scorers that can be computed, and report those that cannot."""
     from symbouq.evidence.scorers.bank import possible
 
     names, missing = possible(methods, [item.example for item in judged], resources)

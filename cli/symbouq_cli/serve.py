@@ -1,4 +1,4 @@
-"""`symbouq serve` and `symbouq mcp`: audits for other programs."""
+"""`symbouq serve` and `symbouq mcp`: offer audits to other programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, 
 from symbouq_cli.terminal import tell
 
 _GONE = 30
-"""Seconds after which a client of which nothing is heard is gone."""
+"""Number of seconds without a sign of life after which a client counts as gone."""
 
 
 @click.command()
@@ -85,10 +85,10 @@ def _address(host: str, listening: socket.socket) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens at an address.
+    """Return a socket that listens at an address.
 
     Raises:
-        SymboUQError: If it cannot.
+        SymboUQError: If this is impossible.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -98,7 +98,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise SymboUQError(
             f"{host}, port {port}: {reason}; choose another with --host and --port"
         ) from error
-    # What it accepts is closed when the other side is gone, or takes nothing any more.
+    # Accepted connections are closed when the other side is gone or no longer receives anything.
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _GONE)

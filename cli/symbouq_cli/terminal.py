@@ -1,4 +1,4 @@
-"""Text that is printed: nothing in it that a terminal would take for a command."""
+"""Print text without anything that a terminal would interpret as a command."""
 
 from __future__ import annotations
 
@@ -15,33 +15,36 @@ if TYPE_CHECKING:
 _UNFIT = re.compile(
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Controls, ends of lines, marks of direction, halves of characters."""
+"""Control characters, line ends, direction marks, and halves of characters."""
 _PLACED = re.compile(r"(.*?):(\d+): (.*)", re.DOTALL)
 _OWN = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
-"""What tells messages about one fault apart."""
+"""Parts in which messages about the same fault differ."""
 _FEW = 3
-"""From so many more records on, a fault is said of all of them at once."""
+"""Number of further records from which a fault is reported for all of them at once."""
 
 
 def printable(text: object) -> str:
-    r"""A text in one line, with what moves, colours or hides on a terminal spelled out (`\x1b`)."""
+    r"""Return a text in one line, with what moves, colours or hides on a terminal spelled out
+    (`\x1b`).
+    """
     return _UNFIT.sub(lambda found: ascii(found.group())[1:-1], str(text))
 
 
 def tell(text: object) -> None:
-    """Prints a line to standard error."""
+    """Print a line to standard error."""
     click.echo(printable(text), err=True)
 
 
 def say(text: object) -> None:
-    """Prints a line to standard output."""
+    """Print a line to standard output."""
     click.echo(printable(text))
 
 
 class Faults:
-    """Faults of records, each said once: where it first occurs at once, and in the end where else.
+    """Faults of records. Each is reported once when it first occurs, and at the end with its other
+    places.
 
-    As a context manager it says the latter.
+    It is a context manager that prints the latter on exit.
     """
 
     def __init__(self) -> None:
@@ -49,7 +52,7 @@ class Faults:
         self._messages: dict[tuple[str, str], str] = {}
 
     def add(self, fault: object) -> None:
-        """Takes a fault, `FILE:LINE: MESSAGE`."""
+        """Add a fault, `FILE:LINE: MESSAGE`."""
         placed = _PLACED.fullmatch(str(fault))
         file, line, message = placed.groups() if placed else ("", "", str(fault))
         kind = file, _OWN.sub("", message)
@@ -74,23 +77,23 @@ class Faults:
 
 
 def tell_faults(faults: Iterable[object]) -> None:
-    """Says some faults of records, each once."""
+    """Report faults of records, each kind once."""
     with Faults() as told:
         for fault in faults:
             told.add(fault)
 
 
 def quiet_retries() -> None:
-    """Keeps silent of requests that are made again: what fails in the end is told by its error."""
+    """Hide messages about requests that are retried. If one finally fails, its error says so."""
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
 def bar(*columns: str | ProgressColumn, shown: bool = True) -> Progress:
-    """Progress on a terminal, nothing elsewhere.
+    """Show progress on a terminal, and nothing elsewhere.
 
     Args:
-        columns: Columns of rich, or texts.
-        shown: Whether it is shown; a terminal has one at a time.
+        columns: Columns for rich, or texts.
+        shown: Whether progress is shown. A terminal can show one bar at a time.
     """
     from rich.console import Console
     from rich.progress import Progress

@@ -8,7 +8,8 @@ FOLDER/stepgame, each once), `described` (scenes that describe their things, by 
 wrong and once with none), `regions` (likewise in RCC-8, against path consistency), `profiles` (the
 same traces under other profiles), `growth` (cost by number of entities and claims), `start`
 (start-up of the command), `call` (`symbouq.audit` on a scene already known), `memory` (resident
-memory over 100,000 traces). The tables are Markdown.
+memory over 100,000 traces), `shares` (where real traces in words spend CPU time, with ratios to the
+parser alone and to a blank tokenizer with the plain-Python auditor). The tables are Markdown.
 """
 
 from __future__ import annotations
@@ -27,12 +28,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import click
+import clingo
 from common import data_option, rows, table
 from opponents import (
     VECTORS,
@@ -42,8 +45,10 @@ from opponents import (
     plain_python_explaining,
     z3_auditor,
 )
+from pydantic_core import to_json
 
 import symbouq
+from symbouq.auditing import auditor as auditor_module
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.auditing.jobs import auditing
 from symbouq.auditing.relations import ClaimInput, audit_relations
@@ -51,6 +56,13 @@ from symbouq.io.stream import BATCH, Job, process
 from symbouq.logic.worlds import composition_table
 from symbouq.ontology.library import OntologyLibrary
 from symbouq.ontology.tables import Ontology
+from symbouq.reading.parser import TraceParser
+from symbouq.reading.syntax import extraction
+from symbouq.reading.syntax.cutting import spans
+from symbouq.reading.syntax.extraction import Extraction
+from symbouq.reading.syntax.pipeline import pipeline
+from symbouq.reading.syntax.sentences import Sentences
+from symbouq.reading.without_torch import spacy
 from symbouq.records import Trace
 
 SEED = 2026
@@ -427,6 +439,117 @@ def _resident() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+KINDS = {
+    "StepGame": "stepgame/llm_traces_*cot*.jsonl.gz",
+    "RCC-8": "qsr_composition/llm_traces_rcc8*.jsonl.gz",
+    "cardinal": "qsr_composition/llm_traces_cdc*.jsonl.gz",
+    "SpartQA": "spartqa/llm_traces*.jsonl.gz",
+}
+"""Files of real traces that are timed apart."""
+STAGES = {
+    "cutting, words": [(Sentences, "_read")],
+    "parser": [(Sentences, "_docs")],
+    "facts, slices": [(Extraction, "extracted")],
+    "clingo": [(extraction, "ground"), (clingo.Control, "add")],
+    "its atoms": [(extraction, "_decoded"), (Extraction, "_said")],
+    "discourse": [(TraceParser, "parse"), (TraceParser, "ahead")],
+    "logic": [(auditor_module, "decide")],
+    "answer": [(auditor_module, "judge_answer")],
+    "description": [(auditor_module, "describe")],
+    "JSON": [(sys.modules[__name__], "to_json")],
+}
+"""Stages of an audit: what each is, without what others are of it."""
+
+
+@contextmanager
+def watched() -> Iterator[dict[str, float]]:
+    """CPU seconds by stage, each without the stages that it calls."""
+    spent = dict.fromkeys(STAGES, 0.0)
+    running: list[str] = []
+    since = time.process_time()
+
+    def switch() -> None:
+        nonlocal since
+        now = time.process_time()
+        if running:
+            spent[running[-1]] += now - since
+        since = now
+
+    def timing(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*arguments: Any, **named: Any) -> Any:
+            switch()
+            running.append(stage)
+            try:
+                return function(*arguments, **named)
+            finally:
+                switch()
+                running.pop()
+
+        return run
+
+    places = [(stage, *place) for stage, found in STAGES.items() for place in found]
+    before = [getattr(owner, name) for _, owner, name in places]
+    for (stage, owner, name), function in zip(places, before, strict=True):
+        setattr(owner, name, timing(stage, function))
+    try:
+        yield spent
+    finally:
+        for (_, owner, name), function in zip(places, before, strict=True):
+            setattr(owner, name, function)
+
+
+def cpu(run: Callable[[], object]) -> float:
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def shares(data: Path) -> None:
+    """100 traces of each kind, evenly drawn and read together."""
+    body, blank = [], spacy.blank("en")
+    pipeline().nlp("It is warm.")
+    for kind, pattern in KINDS.items():
+        records = [row for file in sorted(data.glob(pattern)) for row in rows(file)]
+        traces = [*map(Trace.model_validate, records[:: max(1, len(records) // 100)])][:100]
+        texts = [
+            [*([t.scene] if isinstance(t.scene, str) else t.scene or ()), t.response or ""]
+            for t in traces
+        ]
+        auditor = TraceAuditor()
+        auditor.audited(traces[0])
+
+        def audit(auditor: TraceAuditor = auditor, traces: list[Trace] = traces) -> None:
+            auditor.ahead(traces)
+            for trace in traces:
+                to_json(auditor.audited(trace))
+
+        with watched() as spent:
+            whole = cpu(audit)
+        parser = auditor.parser_for(traces[0])
+        given = []
+        for trace in traces:
+            parsed = parser.parse(trace)
+            scene = [triple for _, triple in parsed.numbered]
+            claims = [parsed.triple(s) for claim in parsed.claims for s in claim.relations]
+            given.append([[z for z in part if z[1] in VECTORS] for part in (scene, claims)])
+        sentences = {
+            text[start:end] for told in texts for text in told for start, end in spans(text)
+        }
+        parsing = cpu(lambda s=sentences: [*pipeline().nlp.pipe(s)])
+        tokens = cpu(lambda t=texts: [[*blank.tokenizer.pipe(told)] for told in t])
+        plain = cpu(lambda g=given: [plain_python(*each) for each in g if all(each)])
+        other = whole - sum(spent.values())
+        each = [whole, *spent.values(), other]
+        body.append(
+            [kind, f"{whole / len(traces) * 1e3:.1f}"]
+            + [f"{100 * part / whole:.0f}" for part in each[1:]]
+            + [f"{whole / parsing:.1f}", f"{whole / (tokens + plain):.0f}"]
+        )
+    print("\n### Shares: real traces in words, one process\n")
+    head = ["kind", "ms a trace", *(f"{stage}, %" for stage in STAGES), "rest, %"]
+    table(" | ".join([*head, "÷ parser alone", "÷ blank, plain Python"]), body)
+
+
 SECTIONS = {
     "start": start,
     "call": call,
@@ -437,6 +560,7 @@ SECTIONS = {
     "described": described,
     "growth": growth,
     "memory": memory,
+    "shares": shares,
 }
 
 

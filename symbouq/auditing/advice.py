@@ -1,4 +1,4 @@
-"""Suggestion of a profile that decides more, measured on some undecided traces."""
+"""Suggest a profile that decides more, measured on a sample of undecided traces."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records import Trace
 
 _CLEARLY = 0.2
-"""Minimum share of the sample's claims that another profile must decide in addition."""
+"""Minimum share of the sample's claims that a suggested profile must decide in addition."""
 
 _MORE = 1.05
-"""How many times as many sentences another profile has to read."""
+"""Factor by which a suggested profile must read more sentences."""
 
 _FEWEST = 3
-"""Minimum number of these claims."""
+"""Minimum number of claims that a suggested profile must decide in addition."""
 
 
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """Advice in one line: a profile that reads more or, if most claims are undecided, decides
-    clearly more. None if there is no such profile.
+    """Return advice in one line: a profile that reads more or, if most claims are undecided,
+    clearly decides more. None if there is no such profile.
 
     Args:
         summary: Counts and undecided traces of a run.
@@ -68,8 +68,8 @@ def _try(profile: str, library: OntologyLibrary) -> str:
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
-    """Warning in one line about a word that stands for another relation in some dataset's texts, if
-    general scenes use it. None without such a word.
+    """Return a one-line warning about a word that general scenes use but that means another
+    relation in some dataset's texts. None if there is no such word.
 
     Args:
         summary: Counts of a run.
@@ -94,7 +94,7 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Auditors of other profiles that presume no more about a scene, by name."""
+    """Return auditors for the other profiles that presume no more about a scene, by profile."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}
@@ -107,8 +107,9 @@ def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, T
 
 
 def _presumes(other: Ontology, own: Ontology) -> bool:
-    """Whether a profile takes words of a scene for more than the same words of a claim, unlike the
-    current profile, as for grid steps. Such a profile decides more because it presumes more.
+    """Whether `other` reads a wording of the scene as stronger than the same wording in a claim
+    where `own` does not, as for grid steps. Such a profile decides more only because it presumes
+    more.
     """
     relations = {relation for _, relation in own.encoding.readings}
     readings = other.encoding.readings
@@ -120,8 +121,8 @@ def _presumes(other: Ontology, own: Ontology) -> bool:
 
 
 def _counted(sample: Iterable[Undecided], auditor: TraceAuditor) -> tuple[int, int]:
-    """Number of claims decided and sentences read under a profile, ignoring traces that it splits
-    into different claims.
+    """Count the decided claims and the sentences read under a profile. Traces that it splits into
+    different claims are ignored.
     """
     settled = read = 0
     for one in sample:

@@ -1,8 +1,8 @@
 """Lists of possible relations: "the possible relations are DC, EC and PO".
 
-Such a claim is entailed if exactly these relations of a pair are possible in the worlds of its
-context. It is contradicted if one of them is impossible, or if another of their family is also
-possible. This requires a family whose relations exclude each other and cover all cases:
+Such a claim is entailed if the relations possible in the worlds of its context are exactly the
+listed ones. It is contradicted if a listed one is impossible, or if another of the same family is
+also possible. This requires a family whose relations exclude each other and cover all cases:
 directions of a plane, or a profile whose questions ask which relations are possible. Otherwise a
 claim whose relations are all possible stays open.
 """
@@ -26,7 +26,7 @@ class Alternatives(NamedTuple):
 
     Attributes:
         verdict: The verdict.
-        open: The possible relations of their family, if these differ from the ones named.
+        open: The relations of their family that are possible, if they differ from the listed ones.
     """
 
     verdict: Verdict
@@ -36,12 +36,12 @@ class Alternatives(NamedTuple):
 def judge_alternatives(
     ontology: Ontology, context: Sequence[Atom], claim: Sequence[Triple]
 ) -> Alternatives:
-    """Verdict on a list of possible relations of a pair.
+    """Judge a list of possible relations between two things.
 
     Args:
         ontology: The tables of the profile.
         context: Atoms of a feasible context.
-        claim: The relations; if they belong to several pairs or families, the claim is open.
+        claim: The listed relations; if they belong to several pairs or families, the claim is open.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

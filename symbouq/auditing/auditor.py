@@ -40,15 +40,15 @@ class TraceAuditor:
     they take turns (`symbouq.limits.turn`).
 
     Args:
-        profile: Profile for every trace; by default each trace's own, its dataset's, or the
-            default.
+        profile: Profile for every trace. By default, the one that the trace names, the one for its
+            dataset, or the default one.
         ontology: Folder of your ontology, or a loaded ontology.
-        context: Context whose verdicts the profile, the features and Constraint-Rule use.
-        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided;
-            otherwise it fails.
-        pipeline: English pipeline that parses open text; by default the one installed.
-        answers: How to judge the conclusion. `relation` is the paper's strict auditor: it judges
-            every claim by its relations and admits each claim with relations to `A_k`.
+        context: Context whose verdicts are used for the profile, the features and Constraint-Rule.
+        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided.
+            Otherwise it fails.
+        pipeline: English pipeline that parses open text; by default, the installed one.
+        answers: How to judge the conclusion. `relation` gives the paper's strict auditor: it judges
+            every claim by its relations and admits each claim that has relations to `A_k`.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.
@@ -78,7 +78,7 @@ class TraceAuditor:
 
     @turn()
     def parser_for(self, instance: Instance) -> TraceParser:
-        """Parser of an instance's profile, with its ontology.
+        """Return the parser for an instance's profile, with its ontology.
 
         Raises:
             RecordError: If the instance names an unknown profile.
@@ -102,7 +102,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Read the text of several instances in batches, which is much faster."""
+        """Read the texts of several instances in batches, which is much faster."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):
@@ -112,7 +112,7 @@ class TraceAuditor:
 
     @turn()
     def parsed(self, trace: Trace) -> ParsedTrace:
-        """Relations of a trace.
+        """Parse a trace.
 
         Raises:
             RecordError: If the trace cannot be read.
@@ -132,12 +132,12 @@ class TraceAuditor:
     def audited(
         self, trace: Trace, file: str | None = None, line: int | None = None
     ) -> dict[str, Any]:
-        """Audit of a trace.
+        """Audit a trace.
 
         Args:
             trace: The trace.
-            file: Its file, for the record.
-            line: Its line in that file.
+            file: The trace's file, for the record.
+            line: The trace's line in that file.
 
         Raises:
             RecordError: If the trace cannot be audited.
@@ -152,13 +152,13 @@ class TraceAuditor:
         file: str | None = None,
         line: int | None = None,
     ) -> dict[Context, dict[str, Any]]:
-        """Audits of a trace in several contexts; it is read and solved only once.
+        """Audit a trace in several contexts. It is read and solved only once.
 
         Args:
             trace: The trace.
             contexts: The contexts.
-            file: Its file, for the record.
-            line: Its line in that file.
+            file: The trace's file, for the record.
+            line: The trace's line in that file.
 
         Raises:
             RecordError: If the trace cannot be audited.
@@ -182,7 +182,7 @@ class TraceAuditor:
                     parsed, result = judge_answer(ontology, trace, parsed, result)
         except LimitError:  # keep the verdicts already decided
             result.timed_out = True
-        except PipelineError:  # of a trace given as relations, only the question is read
+        except PipelineError:  # if a trace is given as relations, only its question is read
             pass
         except InternalError as error:
             parsed = _with_fault(parsed, error)
@@ -229,20 +229,19 @@ class TraceAuditor:
 
 
 def _with_fault(parsed: ParsedTrace, error: InternalError) -> ParsedTrace:
-    """Add a fault to a trace unless it is already there."""
     return replace(parsed, faults=tuple(dict.fromkeys((*parsed.faults, str(error)))))
 
 
 def decide(
     ontology: Ontology, parsed: ParsedTrace, cases: bool = False, strict: bool = False
 ) -> TraceResult:
-    """Decide a trace: by its clauses if the profile reads events, otherwise by its relations.
+    """Decide a trace by its clauses if the profile reads events, otherwise by its relations.
 
     Args:
         ontology: The tables of the profile.
-        parsed: The trace, parsed.
+        parsed: The parsed trace.
         cases: Whether the trace distinguishes cases, as for questions about possible relations. An
-            assertion about things that the scene does not relate then holds only in one case.
+            assertion about things that the scene does not relate then holds in one case only.
         strict: Whether every claim with relations counts as read with certainty, as in the paper.
     """
     if parsed.events is not None:
@@ -276,7 +275,7 @@ def _sure(claim: Claim, related: Collection[frozenset[str]] | None) -> bool:
 
     Args:
         claim: The claim.
-        related: Pairs that the scene relates, if the trace distinguishes cases.
+        related: Pairs that the scene relates, if the trace distinguishes cases; otherwise None.
     """
     if any(statement.confidence < SURE for statement in claim.relations):
         return False

@@ -1,4 +1,4 @@
-"""Scenes in words that are assumed consistent: conflicts indicate misreadings."""
+"""Scenes in words that are assumed to be consistent, so that conflicts indicate misreadings."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Decide = Callable[[ParsedTrace], TraceResult]
 def coherent(
     ontology: Ontology, parsed: ParsedTrace, decide: Decide
 ) -> tuple[ParsedTrace, TraceResult]:
-    """Remove uncertain sentences from a scene; return the trace and its result.
+    """Remove uncertain sentences from a scene. Return the trace and its result.
 
     Uncertain readings support no verdict. In open text, a conflicting scene is more often misread
-    than wrong, so the sentences of a conflict are not used either, and the audit reports it. Only
-    profiles that state `coherent` do this.
+    than wrong. The sentences of a conflict are therefore not used either, and the audit reports it.
+    This applies only to profiles that state `coherent`.
 
     Args:
         ontology: The tables of the profile.

@@ -1,4 +1,4 @@
-"""Model readings for the traces of files, from a file of readings or from the model."""
+"""Collect model readings for the traces of files, from a file of readings or from the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symbouq.reading.model.prompt import SCHEMA_DIGITS, Prompt, prompt_of
 from symbouq.records import Instance, Reply, StoredReading, Trace, parse_record
 
 _PATIENCE = 5
-"""Consecutive unanswered requests after which no more are sent."""
+"""Number of consecutive unanswered requests after which no more are sent."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,12 @@ class Collecting:
 
     Attributes:
         second_opinion: Whether the parser also reads the traces.
-        samples: Replies per request.
-        most: Maximum number of tokens per reply.
-        budget: Maximum number of tokens, read and written; None for no limit.
+        samples: Number of replies to each request.
+        most: Maximum number of tokens in a reply.
+        budget: Maximum number of tokens read and written; None for no limit.
         concurrency: Number of simultaneous requests.
         alone: Whether the model sees each sentence in a separate request.
-        reuse: Whether to accept readings by earlier instructions with the same schema.
+        reuse: Whether to accept readings made with earlier instructions but the same schema.
     """
 
     second_opinion: bool = False
@@ -54,13 +54,13 @@ class Tally:
     """Counts of collected readings.
 
     Attributes:
-        traces: Traces with all readings.
-        failed: Traces without.
-        asked: Replies from the model.
-        kept: Replies from the file.
-        other: Number of those with another version of prompt or ontology.
-        prompt_tokens: Tokens read by the model.
-        reply_tokens: Tokens written by the model.
+        traces: Number of traces with all readings.
+        failed: Number of traces that lack readings.
+        asked: Number of replies from the model.
+        kept: Number of replies from the file.
+        other: Number of replies from the file that used another version of the prompt or ontology.
+        prompt_tokens: Number of tokens read by the model.
+        reply_tokens: Number of tokens written by the model.
     """
 
     traces: int = 0
@@ -73,33 +73,33 @@ class Tally:
 
     @property
     def tokens(self) -> int:
-        """Tokens read and written by the model."""
+        """Number of tokens read and written by the model."""
         return self.prompt_tokens + self.reply_tokens
 
 
 @dataclass
 class _Failing:
-    """Reason to stop asking, and number of consecutive unanswered requests."""
+    """The reason to stop asking, and the number of consecutive unanswered requests."""
 
     why: str = ""
     count: int = 0
 
 
 class Collector:
-    """Add readings to records; a context manager.
+    """Context manager that adds readings to records.
 
-    Readings are written to the file before use. If part of a trace has no reading, the trace fails
-    with the reason; its other readings are kept.
+    Readings are written to the file before they are used. If part of a trace has no reading, the
+    trace fails with the reason, but its other readings are kept.
 
     Args:
-        auditor: Source of a record's profile.
+        auditor: Auditor that determines a record's profile.
         file: File of readings.
-        model: Name of the model in the file.
-        asker: Client of the model; None to use only readings from the file, including those with
-            another version of prompt or ontology.
+        model: Name of the model, as recorded in the file.
+        asker: Client of the model. None to use only readings from the file, including those made
+            with another version of the prompt or ontology.
         how: Options.
         kind: Type of the records.
-        tell: Callback for each change of the tally.
+        tell: Called whenever the tally changes.
 
     Attributes:
         tally: Counts so far.
@@ -140,11 +140,11 @@ class Collector:
     ) -> None:
         if error is not None:
             self._failing.why = "the run was ended"
-        # Replies in progress are already paid for: wait for them and keep them.
+        # Replies in progress are already paid for, so wait for them and keep them.
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def batch(self, batch: Batch) -> Batch:
-        """Add readings to a batch of lines; a line without readings is replaced by the reason."""
+        """Add readings to a batch of lines. A line without readings is replaced by the reason."""
         done = [
             self._threads.submit(self._line, item) if isinstance(item, Line) else item
             for item in batch
@@ -173,7 +173,6 @@ class Collector:
         return line._replace(content=to_json(content))
 
     def _readings(self, instance: Instance) -> dict[str, object]:
-        """Readings of an instance (`symbouq.records.reading.ReadingsRecord`)."""
         with self._lock:  # create parsers and prompts once
             parser = self._auditor.parser_for(instance)
             ontology = parser.ontology
@@ -204,7 +203,7 @@ class Collector:
     def _reply(
         self, identity: str, request: ModelRequest, prompt: Prompt, ontology: Ontology, sample: int
     ) -> Reply:
-        """Reply from the file, from another thread's request, or from a new request."""
+        """Return a reply from the file, from another thread's request, or from a new request."""
         key = request.text, prompt.version, sample
         with self._lock:
             found = self._found(request, prompt, ontology, sample)

@@ -1,4 +1,4 @@
-"""Differences between two audits of a trace, and between two files of audits."""
+"""Differences between two audits of a trace, or between two files of audits."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ ABSENT = "absent"
 UNREAD = "unread"
 
 Kind = tuple[str, str, bool]
-"""Kind of a flip: from, to, and whether only the grounded verdict differs."""
+"""Kind of a flip: verdict before, verdict after, and whether only the grounded verdict differs."""
 
 
 @dataclass(frozen=True)
 class Flip:
-    """Verdict that differs.
+    """A verdict that differs between two audits.
 
     Attributes:
         id: Id of the trace.
-        file: Its file, if any.
-        line: Its line in that file.
+        file: File of the trace, if any.
+        line: Line of the trace in that file.
         claim: Number of the claim, from 1; 0 for the scene.
         text: Text or relations of the claim.
-        before: Verdict in the first audit: also `unread` (no relation), `absent` (no such claim),
-            and `feasible` or `contradictory` for a scene.
-        after: Verdict in the second audit.
+        before: Verdict in the first audit, or `unread` (no relation), `absent` (no such claim), or
+            `feasible` or `contradictory` for a scene.
+        after: Verdict in the second audit, likewise.
         grounded: Whether only the grounded verdict differs.
         was: Message in the first audit.
         now: Message in the second audit.
@@ -57,7 +57,9 @@ class Flip:
 
     @property
     def kind(self) -> Kind:
-        """Kind of the flip: from, to, and whether only the grounded verdict differs."""
+        """Kind of the flip: verdict before, verdict after, and whether only the grounded verdict
+        differs.
+        """
         return self.before, self.after, self.grounded
 
 
@@ -70,8 +72,8 @@ class Flips:
         claims: Number of claims in the second audits.
         flipped: Number of traces with a flip.
         counts: Number of flips of each kind.
-        conclusions: Number of traces by the verdicts of the conclusion in both audits, each in the
-            audit's own context.
+        conclusions: Number of traces for each pair of the conclusion's verdicts, each verdict in
+            its audit's own context.
     """
 
     traces: int = 0
@@ -81,11 +83,11 @@ class Flips:
     conclusions: Counter[tuple[str, str]] = field(default_factory=Counter)
 
     def count(self, claims: int, ends: tuple[str, str], here: Sequence[Flip]) -> None:
-        """Count a trace.
+        """Add a trace to the counts.
 
         Args:
             claims: Number of claims in the second audit.
-            ends: Verdicts of its conclusion.
+            ends: The two verdicts on its conclusion.
             here: Flips of the trace.
         """
         self.traces += 1
@@ -95,7 +97,7 @@ class Flips:
         self.conclusions[ends] += 1
 
     def described(self, examples: Mapping[Kind, Sequence[dict[str, Any]]]) -> dict[str, Any]:
-        """Counts as a JSON object, the most frequent kind first, each with examples."""
+        """Return the counts as a JSON object: the most frequent kind first, each with examples."""
         return {
             "traces": self.traces,
             "claims": self.claims,
@@ -118,11 +120,11 @@ class Flips:
 
 
 def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]:
-    """Differences between two audits of a trace: the scene first, then claims in order.
+    """Yield the differences between two audits of a trace: the scene first, then claims in order.
 
-    Claims are matched by text, so another segmentation does not shift all later claims. A flip
-    concerns the assumed verdict, or the grounded one if only that differs. Audits with different
-    contexts are compared each in its own.
+    Claims are matched by text, so that a different segmentation does not shift all later claims. A
+    flip concerns the assumed verdict, or the grounded one if only that differs. If the audits have
+    different contexts, each is read in its own.
     """
     yield from _scene_flips(first, second)
     common = _common(second)
@@ -137,7 +139,7 @@ def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]
 
 
 def answer_flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]:
-    """Differences between audits of two responses to a question: the scene and the conclusion."""
+    """Yield the differences between audits of two responses to a question: scene and conclusion."""
     yield from _scene_flips(first, second)
     a, b = (audit["claims"][-1] if audit["claims"] else None for audit in (first, second))
     flip = _flip(_common(second), a, b, (first["context"], second["context"]))
@@ -146,7 +148,7 @@ def answer_flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
 
 
 def endings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, str]:
-    """Verdicts of two audits' conclusions, each in its audit's own context."""
+    """Return the verdicts on both audits' conclusions, each in its audit's own context."""
     before, after = (
         verdict(audit["claims"][-1] if audit["claims"] else None, audit["context"])
         for audit in (first, second)
@@ -155,7 +157,7 @@ def endings(first: Mapping[str, Any], second: Mapping[str, Any]) -> tuple[str, s
 
 
 def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether two audits are of the same response, however it was split into claims."""
+    """Whether two audits are of the same response, regardless of how it was split into claims."""
     texts = [
         "".join("".join(c["text"].split()) for c in audit["claims"]) for audit in (first, second)
     ]
@@ -168,7 +170,7 @@ def same_response(first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
 
 
 def verdict(claim: Mapping[str, Any] | None, context: str = "assumed") -> str:
-    """Verdict of a claim in a context, or `unread` or `absent`."""
+    """Return the verdict on a claim in a context, or `unread` or `absent`."""
     if claim is None:
         return ABSENT
     if not claim["relations"]:
@@ -196,12 +198,11 @@ def _flip(
     b: Mapping[str, Any] | None,
     contexts: tuple[str, str],
 ) -> Flip | None:
-    """Flip between two verdicts of a claim, or None."""
     before, after = verdict(a, contexts[0]), verdict(b, contexts[1])
     if before == after:
         return None
     shown = b or a or {}
-    # Messages are about assumed verdicts: beside another context's, they would mislead.
+    # Messages explain assumed verdicts. Next to a verdict in another context, they would mislead.
     mixed = contexts[0] != contexts[1]
     messages = (
         "" if claim is None or (mixed and said != verdict(claim)) else claim["message"]
@@ -238,15 +239,16 @@ def _matched(
 # Two files -------------------------------------------------------------------------------
 
 Audited = dict[str, Any]
-"""Audit in the shape of `symbouq.records.Audit`."""
+"""Audit, in the shape of `symbouq.records.Audit`."""
 
 Each = Callable[[Point | None, Point | None, Sequence[Flip]], None]
-"""Callback for each compared trace, with the positions in both files (None if missing) and the
-flips."""
+"""Callback for each compared trace. It receives the trace's data from both files (None if missing)
+and the flips.
+"""
 
 
 def nothing(_first: Point | None, _second: Point | None, _here: Sequence[Flip]) -> None:
-    """Ignore a compared trace."""
+    """Do nothing with a compared trace."""
 
 
 @dataclass
@@ -254,10 +256,11 @@ class Comparison(Flips):
     """Differences between two files of audits.
 
     Attributes:
-        same: Number of traces with the same response in both files, compared claim by claim.
-        only: Numbers of traces in the first file only and in the second file only.
-        examples: First flips of each kind.
-        failed: Lines that are not audits, with the reason.
+        same: Number of traces that have the same response in both files. These are compared claim
+            by claim.
+        only: Number of traces only in the first file, and number only in the second.
+        examples: The first flips of each kind.
+        failed: Reasons why lines are not audits.
     """
 
     same: int = 0
@@ -267,11 +270,11 @@ class Comparison(Flips):
 
     @property
     def differ(self) -> bool:
-        """Whether the files differ, as far as they can be read."""
+        """Whether the files differ, as far as they could be read."""
         return bool(self.counts or any(self.only) or self.failed)
 
     def as_json(self) -> dict[str, Any]:
-        """Comparison as a JSON object."""
+        """Return the comparison as a JSON object."""
         examples = {kind: list(map(asdict, some)) for kind, some in self.examples.items()}
         return {
             **self.described(examples),
@@ -286,13 +289,13 @@ def comparison(first: str, second: str, examples: int = 3, each: Each = nothing)
     """Compare two files of audits, trace by trace.
 
     Traces are matched by id; repeated ids are matched in order. The files are read in parallel, so
-    files in the same order need memory for one pair only.
+    if their order is the same, only one pair is in memory at a time.
 
     Args:
         first: Output of `symbouq audit`.
         second: Output with other rules, another context or another model.
-        examples: Number of examples to keep per kind of flip.
-        each: Called with each trace.
+        examples: Number of examples to keep for each kind of flip.
+        each: Called for each trace.
     """
     found = Comparison()
     for a, b in _paired(first, second, found.failed):
@@ -315,7 +318,7 @@ def comparison(first: str, second: str, examples: int = 3, each: Each = nothing)
 def _paired(
     first: str, second: str, failed: list[str]
 ) -> Iterator[tuple[Audited | None, Audited | None]]:
-    """Matching audits of two files, as soon as both are read."""
+    """Yield matching audits from two files, each pair as soon as both are read."""
     waiting: tuple[dict[str, deque[Audited]], dict[str, deque[Audited]]] = ({}, {})
     for pair in zip_longest(_audits(first, failed), _audits(second, failed)):
         for side, audit in enumerate(pair):

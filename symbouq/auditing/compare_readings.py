@@ -1,4 +1,4 @@
-"""Differences between two files of readings, by model or version of the prompt."""
+"""Differences between two files of readings, made by different models or prompt versions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from symbouq.records.reading import Words
 
 @dataclass(frozen=True)
 class SentenceDifference:
-    """Sentence with different readings.
+    """Sentence that is read differently in two files.
 
     Attributes:
         id: Id of the trace.
@@ -44,8 +44,8 @@ class ReadingComparison:
     Attributes:
         replies: Number of replies compared.
         sentences: Number of sentences in them.
-        alike: Number of relations read by both, only by the first, and only by the second.
-        only: Number of replies only in the first and only in the second file.
+        alike: Number of relations in both files, only in the first, and only in the second.
+        only: Number of replies only in the first file, and number only in the second.
         differences: Sentences with different readings.
     """
 
@@ -61,7 +61,7 @@ class ReadingComparison:
         return bool(self.differences or any(self.only))
 
     def as_json(self) -> dict[str, Any]:
-        """Comparison as a JSON object."""
+        """Return the comparison as a JSON object."""
         both, first, second = self.alike
         return {
             "replies": self.replies,
@@ -74,7 +74,7 @@ class ReadingComparison:
 
 
 def are_readings(file: str) -> bool:
-    """Whether the first record of a file is a reading; False for a pipe, which cannot be read
+    """Whether the first record of a file is a reading. False for a pipe, because it cannot be read
     twice.
     """
     if not Path(file).is_file():
@@ -93,8 +93,8 @@ def are_readings(file: str) -> bool:
 def compared_readings(first: str, second: str) -> ReadingComparison:
     """Compare two files of readings.
 
-    Replies are matched by text, otherwise by trace and part: texts of claims differ if two readings
-    of the scene name things differently.
+    Replies are matched by text, otherwise by trace and part. The text of a request about claims
+    depends on how the scene's reading names things, so it can differ between the files.
 
     Args:
         first: First file of readings.
@@ -150,7 +150,6 @@ def _paired(
 
 
 def _said(reply: Reply) -> dict[str, set[str]]:
-    """Readings of a reply's sentences, in words."""
     names: dict[str, str] = {}
     for sentence in reply.sentences:
         for mention in sentence.things:
@@ -179,7 +178,7 @@ def _shown(words: Words) -> str:
 
 
 def readings_of(first: str, second: str) -> bool:
-    """Whether two files both contain readings.
+    """Whether both files contain readings.
 
     Raises:
         SymboUQError: If only one of them does.

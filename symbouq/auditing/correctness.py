@@ -1,6 +1,6 @@
-"""Correctness of the delivered answer, by deterministic matching.
+"""Label delivered answers as correct or not, by deterministic matching.
 
-No model is involved: the labels to which a text commits (`symbouq.auditing.answers.matching`) are
+No model is involved. The labels to which a text commits (`symbouq.auditing.answers.matching`) are
 compared with the benchmark's answer. Steps are not labelled.
 """
 
@@ -23,13 +23,13 @@ from symbouq.reading.segments import chosen, lettered
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 SOURCE = "answer"
-"""Name of the source."""
+"""Name of this source of labels."""
 
 
 def answer_labels(record: dict[str, Any]) -> list[int | None]:
-    """Label of a trace's conclusion, and None for each step.
+    """Return the label of a trace's conclusion, preceded by None for each step.
 
-    In a structured trace, the conclusion is the answer; in a free-form one, the whole response is
+    In a structured trace, the conclusion is the answer. In a free-form one, the whole response is
     searched. An invalid output delivers no answer and counts as wrong.
 
     Args:
@@ -46,7 +46,7 @@ def answer_labels(record: dict[str, Any]) -> list[int | None]:
 
 
 def answer_label(record: Record) -> int | None:
-    """Label of a trace's answer only, structured or free-form.
+    """Return only the label of a trace's answer, structured or free-form.
 
     Args:
         record: The trace, as for `answer_labels`, but without claims.
@@ -58,8 +58,8 @@ def answer_label(record: Record) -> int | None:
 
 
 def committed(record: Record) -> Delivered:
-    """Labels to which the delivered answer of a trace commits; None, which counts as wrong, without
-    a commitment.
+    """Return the labels to which a trace's delivered answer commits, or None without a commitment.
+    None counts as wrong.
 
     Args:
         record: The trace, as for `answer_label`.
@@ -71,8 +71,8 @@ def committed(record: Record) -> Delivered:
 
 
 def misfit(record: Record) -> str:
-    """Why no delivered answer can be right: the right one is not a label of the answer space. Empty
-    if it is one.
+    """Explain why no delivered answer can be right: the right one is not a label of the answer
+    space. Empty if it is.
 
     Args:
         record: The trace, as for `answer_label`.
@@ -89,8 +89,8 @@ def misfit(record: Record) -> str:
 
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
-    """Right answer as labels of its answer space, despite other spellings ("Upper left" for
-    `upper-left`) or a letter; unchanged if no label has its meaning.
+    """Return the right answer as labels of its answer space, even if it is a letter or is spelled
+    differently ("Upper left" for `upper-left`). Unchanged if no label has its meaning.
 
     Args:
         answer: A label, or a list of them.
@@ -112,7 +112,6 @@ def _alone(record: Record) -> dict[str, Any]:
 
 
 def _asked(record: Record) -> tuple[AnswerSpace, tuple[str, ...]]:
-    """Answer space and right answer."""
     answer, space = record.get("answer"), record.get("answer_space")
     if answer is None or not isinstance(space, list) or not space:
         raise RecordError(f"trace {record['id']}: `answer` and `answer_space` are needed")
@@ -126,7 +125,7 @@ def _asked(record: Record) -> tuple[AnswerSpace, tuple[str, ...]]:
 
 
 def _committed(record: Record, choices: AnswerSpace) -> Delivered:
-    """Labels of an answer; None for an invalid output."""
+    """Return the labels of an answer; None for an invalid output."""
     if status_of(record) != "valid":
         return None
     text = (record.get("response") or "") if record.get(SEGMENTED) else record["conclusion"]

@@ -1,8 +1,8 @@
 """The counterfactual audit (appendix Counterfactual Audit).
 
-Each scene relation that the scene does not contradict yields two claims, about the same entity
-strings and in different words: one it supports and one it excludes. The first must be entailed and
-the second contradicted; anything else is a fault of the parser or the rules.
+Each scene relation that the scene does not contradict yields two claims about the same entity
+strings, in different words: one that the relation supports and one that it excludes. The first must
+be entailed and the second contradicted. Anything else is a fault of the parser or the rules.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from symbouq.records import Instance, Trace
 def countering(
     profile: str | None, ontology: str | None = None, pipeline: str | None = None
 ) -> Work:
-    """A worker that makes and audits the pairs of a trace. It counts the pairs and those of each
-    kind with the expected verdict.
+    """Return a worker that makes and audits the pairs of a trace. It counts all pairs, and the
+    claims of either kind that get the expected verdict.
     """
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
@@ -39,10 +39,10 @@ def countering(
 
 
 def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str, Any]]:
-    """Pairs of a trace with their verdicts; none if the scene is infeasible.
+    """Return the pairs of a trace with their verdicts; none if the scene is infeasible.
 
-    Each is an object with the scene `sentence` and the claims `supported` and `incompatible`, which
-    have a `text` and a `verdict` given only the scene.
+    Each pair is an object with the scene `sentence` and the claims `supported` and `incompatible`.
+    Each claim has a `text` and a `verdict` based on the scene alone.
     """
     parser = auditor.parser_for(instance)
     if instance.scene is None:
@@ -80,7 +80,6 @@ def counterfactuals(auditor: TraceAuditor, instance: Instance) -> list[dict[str,
 
 
 def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace:
-    """Trace with claims about an instance's scene."""
     return Trace(
         id=instance.id,
         scene=sentences,
@@ -93,7 +92,7 @@ def _probe(instance: Instance, sentences: list[str], claims: list[str]) -> Trace
 
 
 def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
-    """A relation that excludes this one; the choice varies with the sentence."""
+    """Return a relation that excludes the given one. The choice varies with the sentence."""
     others = sorted(
         o for o in ontology.relations.excludes.get(relation, ()) if o in ontology.lexicon.wording
     )
@@ -101,7 +100,7 @@ def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
 
 
 def _worded(ontology: Ontology, stated: Statement, relation: str, avoid: str) -> str:
-    """Words for a relation between the same things, different from those of the sentence if the
+    """State a relation between the same things, with words other than the sentence's if the
     ontology has several.
     """
     wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))

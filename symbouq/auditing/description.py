@@ -25,7 +25,7 @@ from symbouq.records.features import TRACE_FEATURES
 def describe(
     ontology: Ontology, parsed: ParsedTrace, result: TraceResult, context: Context
 ) -> dict[str, Any]:
-    """All fields of an audit that depend on relations and verdicts."""
+    """Return all fields of an audit that depend on relations and verdicts."""
     claims = result.claims
     assumed = [reads_assumed(c.verdict, c.grounded, context) for c in claims]
     verdicts = [c.verdict if a else c.grounded for c, a in zip(claims, assumed, strict=True)]
@@ -109,12 +109,15 @@ _OPEN = {
     "in_part": "in-part",
     "scene_unread": "scene-unread",
 }
-"""Reasons of findings to reasons of claims; any other reason means that the context leaves the
-claim open."""
+"""Maps reasons of findings to reasons of claims. Any other reason means that the context leaves the
+claim open.
+"""
 
 
 def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
-    """Reason of an unknown verdict, given the message that explains it; otherwise empty."""
+    """Return the reason for an unknown verdict, given the message that explains it; otherwise
+    empty.
+    """
     if verdict is not Verdict.UNKNOWN:
         return ""
     if message != "unparsed":
@@ -124,7 +127,6 @@ def _reason(claim: Claim, verdict: Verdict, message: str) -> str:
 
 
 def _lacking(result: TraceResult) -> list[str]:
-    """Findings missing from a result because a limit was reached."""
     if not result.timed_out:
         return []
     undecided = result.undecided
@@ -153,7 +155,7 @@ def _facts(
     sorts = map(ontology.relations.sort.get, families)
     repair = finding.bounded_repair
     if not reads_assumed(finding.verdict, finding.grounded, context):
-        # Dropping claims cannot repair a contradiction of the scene.
+        # Dropping claims cannot repair a scene that contradicts itself.
         repair = REPAIR_BUDGET + 1 if verdict is Verdict.CONTRADICTED else 0
     return ClaimFacts(
         relations=tuple(ontology.oriented(parsed.triple(s)) for s in claim.relations),

@@ -1,4 +1,4 @@
-"""Entailment over statements about events (`rules/events.lp`): what holds in every world that the
+"""Entailment for statements about events (`rules/events.lp`): what holds in every world that the
 premises allow.
 """
 
@@ -25,7 +25,7 @@ _VERDICTS = {
     (True, True): Verdict.UNKNOWN,
     (False, False): Verdict.NOT_EVALUABLE,
 }
-"""(can hold, can fail) to the verdict."""
+"""Maps (can hold, can fail) to the verdict."""
 
 
 class _Unit(NamedTuple):
@@ -42,13 +42,13 @@ def can_be(
     hypothesis: Clauses,
     supposing: bool = False,
 ) -> tuple[bool, bool]:
-    """Whether a statement can hold, and whether it can fail, given premises.
+    """Whether a statement can hold, and whether it can fail, given the premises.
 
     Args:
         ontology: The tables of the profile.
         premises: Clauses of the premises, in order.
-        hypothesis: Clauses of the statement; empty to ask for consistency of the premises.
-        supposing: Whether unstated properties of the premises' ways hold.
+        hypothesis: Clauses of the statement; empty to ask whether the premises are consistent.
+        supposing: Whether to suppose that unstated properties of the premises' ways hold.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -67,18 +67,19 @@ def audit_events(
 ) -> TraceResult:
     """Audit statements about events, like `audit_relations` for relations.
 
-    A scene with an unread sentence decides nothing, since its events may undo the others.
+    A scene with an unread sentence decides nothing, because the events in that sentence may undo
+    others.
 
     Args:
         ontology: The tables of the profile.
-        scene: Clauses of each sentence of the scene, with its number; empty if unread.
-        claims: Clauses of each claim, in order; empty if it is not to be judged.
+        scene: Number and clauses of each sentence of the scene; no clauses if it is unread.
+        claims: Clauses of each claim, in order; empty if the claim is not to be judged.
     """
     return _EventAudit(ontology, scene, claims).run()
 
 
 class _EventAudit(ClaimWalk[Clauses, _Unit]):
-    """One audit of one trace."""
+    """Audit of one trace."""
 
     def __init__(
         self,
@@ -91,7 +92,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         self.scene = [_Unit(Premise("scene", number), clauses) for number, clauses in scene]
 
     def run(self) -> TraceResult:
-        """Decide the claims, if all sentences of the scene were read."""
         unread = tuple(unit.premise for unit in self.scene if not unit.clauses)
         if unread:
             unknown = Verdict.UNKNOWN
@@ -100,7 +100,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return super().run()
 
     def decide_scene(self) -> SceneDecision:
-        """Whether the premises are consistent; otherwise those that clash."""
         if self.feasible(self.scene):
             return SceneDecision(True)
         clash = tuple(unit.premise for unit in self.scene)
@@ -111,14 +110,14 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
-        """Verdict on a statement under consistent premises. Only premises about its things, or
-        about things of such premises, matter.
+        """Judge a statement under consistent premises. Only premises about its things matter, and
+        those connected to them by shared things.
         """
         premises = tuple(unit.clauses for unit in _about(units, hypothesis))
         verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
         several = sum(len(clause.states) for clause in hypothesis) > 1
         if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
-            return Verdict.UNKNOWN  # its own relations clash, not those of the premises
+            return Verdict.UNKNOWN  # its own relations clash, rather than those of the premises
         return verdict
 
     def consistent(self, hypothesis: Clauses) -> bool:
@@ -134,8 +133,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return True
 
     def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
-        """Premises that all are needed for the verdict on a statement or, without one, for a clash.
-        Later premises are dropped first.
+        """Return premises that are all needed for the verdict on a statement or, without a
+        statement, for a clash. Later premises are dropped first.
         """
 
         def outcome(some: Sequence[_Unit]) -> object:
@@ -152,13 +151,11 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # The claims -----------------------------------------------------------------------------
 
     def grounded(self, number: int, claim: Clauses) -> Verdict:
-        """Verdict on a statement, given only the scene."""
         return self.verdict(self.scene, claim)
 
     def step(
         self, number: int, claim: Clauses, grounded: Verdict, admitted: Sequence[_Unit]
     ) -> Step[_Unit]:
-        """Decide a statement under the scene and earlier statements."""
         units = [*self.scene, *admitted]
         result = ClaimResult(self.verdict(units, claim) if admitted else grounded, grounded)
         if result.verdict.determinate:
@@ -170,7 +167,6 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return Step(result, _Unit(Premise("claim", number), claim))
 
     def explain(self, result: ClaimResult, claim: Clauses, admitted: Sequence[_Unit]) -> None:
-        """Add the premises of a determinate verdict and the repair of a conflict."""
         alone = result.grounded is result.verdict
         # Prefer the scene's premises, if they suffice.
         units = _about(self.scene if alone else [*self.scene, *admitted], claim)
@@ -187,8 +183,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
                 result.repair = self.repair(claim, admitted)
 
     def repair(self, claim: Clauses, admitted: Sequence[_Unit]) -> int | None:
-        """Minimum number of relation instances to remove from earlier claims so that a claim is
-        consistent; None if that is impossible.
+        """Return the minimum number of relation instances to remove from earlier claims to make a
+        claim consistent; None if that is impossible.
         """
         instances = [
             (place, number, state)
@@ -211,7 +207,9 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
 def _without(
     clauses: Clauses, place: int, removed: Collection[tuple[int, int, tuple[str, ...]]]
 ) -> Clauses:
-    """Clauses of a claim without some of their states, and the clauses left without any."""
+    """Return the clauses of a claim without the removed states. Clauses that lose all their states
+    are dropped.
+    """
     left = []
     for number, clause in enumerate(clauses):
         states = tuple(state for state in clause.states if (place, number, state) not in removed)
@@ -221,8 +219,8 @@ def _without(
 
 
 def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
-    """Premises about a statement's things, or about things of such premises. All premises if one
-    describes the way back of another.
+    """Return the premises about a statement's things, and those connected to them by shared things.
+    Return all premises if one describes the way back of another.
     """
     if any(clause.back for unit in units for clause in unit.clauses):
         return list(units)
@@ -237,7 +235,6 @@ def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
 
 @lru_cache(maxsize=8)
 def _background(ontology: Ontology) -> str:
-    """Facts of a profile about relations and words."""
     texts = ("compared", "way", "verb", "inflected", "times")
     lines = [ontology.encoding.closure_facts]
     lines += [f"negation({r},{s})." for r, s in ontology.relations.negation.items()]

@@ -1,4 +1,4 @@
-"""Explanation of one trace: claims with verdicts and reasons, and a layout sketch."""
+"""Explain one trace: its claims with verdicts and reasons, and a layout sketch."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:  # it loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
-"""Maximum width of a sketch in columns; wider layouts are described axis by axis."""
+"""Maximum width of a sketch in columns. Wider layouts are described axis by axis."""
 _PARTLY = re.compile(rf"{SCENE_SENTENCE} (\d+): not all is read, nothing is based on (.+)")
-"""Fault of an audit that quotes unread words of a scene sentence."""
+"""Matches an audit's fault that quotes unread words of a scene sentence."""
 
 
 @dataclass(frozen=True)
 class ExplainedClaim:
-    """One claim of an explanation.
+    """One claim in an explanation.
 
     Attributes:
-        index: Its number, from 1.
-        text: Its text.
+        index: Number of the claim, from 1.
+        text: Text of the claim.
         verdict: Verdict in the assumed context.
         notes: Remarks on the verdict, starting with a comma.
         message: The finding in plain words.
@@ -56,15 +56,15 @@ class ExplainedClaim:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation of a trace, as lines to print.
+    """Explanation of a trace, as printable lines.
 
     Attributes:
         title: Id, profile and ontology.
         scene: The scene's premises with their relations.
         claims: The claims.
         profile: The profile and the score.
-        sketch: A layout of the scene; empty if there is none.
-        reading: How each sentence is read; empty unless asked for.
+        sketch: A layout of the scene; empty if none can be drawn.
+        reading: How each sentence is read; empty unless requested.
     """
 
     title: str
@@ -90,7 +90,7 @@ SKETCHED = "One layout of the scene, of possibly many:"
 
 
 def chosen(file: str, identity: str | None = None, line: int | None = None) -> Trace:
-    """Trace of a file by id or line; by default its only one.
+    """Return the trace of a file with the given id or line; by default, the only one.
 
     Args:
         file: The file.
@@ -98,7 +98,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
         line: The line, from 1.
 
     Raises:
-        SymboUQError: If there is no such trace, or several.
+        SymboUQError: If there is no such trace, or more than one.
         RecordError: If the trace cannot be read.
     """
     name = input_name(file)
@@ -133,7 +133,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
 
 
 def verdicts_told(audit: Mapping[str, Any]) -> str:
-    """Number of claims of an audit with each verdict, in words, contradicted ones first."""
+    """Say how many claims of an audit have each verdict, contradicted ones first."""
     counts = Counter(claim["verdict"] for claim in audit["claims"])
     order = sorted(Verdict, key=lambda verdict: verdict != Verdict.CONTRADICTED)
     told = [f"{counts[each]} {each.replace('-', ' ')}" for each in order if counts[each]]
@@ -173,14 +173,13 @@ def explanation_of(auditor: TraceAuditor, trace: Trace, reading: bool = False) -
 
 
 def _measure(name: str, value: float) -> str:
-    """A part of the Determinacy Profile with what it is."""
     description = ProfileRecord.model_fields[name].description or ""
     return f"{name}: {value:.3g}  ({description[0].lower()}{description[1:-1]})"
 
 
 def _reading_lines(derivation: Derivation) -> Iterator[str]:
-    """Lines about a sentence: its parse, the expressions of relations in it, and the resulting
-    relations.
+    """Yield lines about a sentence: its parse, the expressions in it that state relations, and the
+    resulting relations.
     """
     yield f"{derivation.text!r}"
     yield f"  {' '.join(derivation.parse)}"
@@ -204,8 +203,8 @@ def _place(place: Place) -> str:
 
 
 def claims_told(audit: Mapping[str, Any]) -> list[str]:
-    """Claims of an audit (a dictionary), one per line with verdict and reason; first any conflict
-    of the scene.
+    """List the claims of an audit (a dictionary), one per line, with verdict and reason. A conflict
+    of the scene comes first.
     """
     told = [
         f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
@@ -216,8 +215,8 @@ def claims_told(audit: Mapping[str, Any]) -> list[str]:
 
 
 def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
-    """First conflict of an audit (a dictionary): the contradicted or self-contradictory claim, the
-    reason, and the texts of its premises; empty without a conflict.
+    """Describe the first conflict of an audit (a dictionary): the contradicted or
+    self-contradictory claim, the reason, and the texts of its premises. Empty without a conflict.
 
     Args:
         audit: The audit.
@@ -234,20 +233,20 @@ def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
 
 
 class _Unread:
-    """Unread parts of one trace's texts, with reasons."""
+    """The unread parts of one trace's texts, with reasons."""
 
     def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
         self._parser, self._trace = auditor.parser_for(trace), trace
         self._ontology, library = self._parser.ontology, auditor.library
         self._denies = forces_of(self._ontology).denies_plainly
-        # Profiles made for one dataset are no advice for other texts.
+        # Profiles made for one dataset are not suggested for other texts.
         others = map(library.ontology, library.general)
         phrases = {text for other in others for text in other.lexicon.phrase}
         foreign = sorted(phrases - self._ontology.lexicon.phrase.keys(), key=len, reverse=True)
         self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
 
     def of(self, claim: Claim) -> str:
-        """Unread parts of a claim, with reasons; empty if all is read."""
+        """Describe the unread parts of a claim, with reasons; empty if all of it is read."""
         if not claim.text or (claim.relations and not claim.rest):
             return ""
         kind, words = claim.reason, claim.rest
@@ -266,7 +265,6 @@ class _Unread:
         return f"{told}: {', '.join(map(repr, words or (claim.text,)))}"
 
     def of_scene(self, sentence: str) -> str:
-        """Unread parts of a scene sentence, as if it were a claim."""
         record = self._trace.model_dump(include={"id", "dataset", "profile"})
         trace = Trace(**record, scene=[sentence], reasoning=[sentence], conclusion="")
         claim = self._parser.parse(trace).claims[0]
@@ -331,11 +329,11 @@ def _scene_lines(
 
 @turn()
 def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
-    """One layout of a trace's scene as text: x to the right, y upwards.
+    """Draw one layout of a trace's scene as text: x to the right, y upwards.
 
-    Things in the same cell are joined by `=`. Empty if the scene places nothing or contradicts
-    itself. Layouts that are too wide, have other axes than x and y, or have things with an extent
-    are described in words, one line per axis.
+    Things in the same cell are joined by `=`. The result is empty if the scene places nothing or
+    contradicts itself. A layout is described in words, one line per axis, if it is too wide, has
+    axes other than x and y, or has things with an extent.
     """
     parser = auditor.parser_for(trace)
     ontology, parsed = quantified(parser.ontology, parser.parse(trace))
@@ -360,7 +358,9 @@ def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
 def _told(
     ontology: Ontology, parsed: ParsedTrace, spots: Mapping[int, tuple[int, ...]]
 ) -> list[str]:
-    """A layout in words: things in order on each axis, and the scene's other relations."""
+    """Describe a layout in words: the order of things on each axis, and the scene's other
+    relations.
+    """
     encoding, wording = ontology.encoding, ontology.lexicon.wording
     component, phrases = ontology.relations.component, Counter(ontology.lexicon.phrase.values())
     rows: list[str] = []

@@ -1,9 +1,9 @@
 """The auditor's 23 claim features and 16 trace features (appendix Auditor
 Implementation, "Claim Status and Repair").
 
-The paper names their groups; names, order and definitions are here. Statuses are those
-of the chosen context (assumed, unless the audit says grounded). Every value is a finite
-number; shares are in [0, 1].
+The paper names their groups; this module defines names, order and values. Statuses are those in the
+chosen context (assumed, unless the audit says grounded). Every value is a finite number; shares are
+in [0, 1].
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ class ClaimFacts:
     """Properties of one claim that the features need.
 
     Attributes:
-        relations: Its relations, oriented so that converses are equal.
-        confidences: The parser's confidence in each.
-        grounded: Whether each is grounded.
-        layout: Number of them that the layout decides.
-        sorts: Sorts (sort/2) of the others, without those that have none.
-        verdict: Its verdict in the chosen context.
-        first_conflict: Whether it is the first to make that context infeasible.
-        feasible_after: Whether that context with the claim is feasible.
+        relations: The relations of the claim, oriented so that converses are equal.
+        confidences: The parser's confidence in each relation.
+        grounded: Whether each relation is grounded.
+        layout: Number of relations that the layout decides.
+        sorts: Sorts (sort/2) of those other relations that have one.
+        verdict: Verdict in the chosen context.
+        first_conflict: Whether the claim is the first to make that context infeasible.
+        feasible_after: Whether that context is feasible with the claim.
         repair: The bounded repair value.
-        conclusion: Whether it is the conclusion.
+        conclusion: Whether the claim is the conclusion.
     """
 
     relations: tuple[tuple[int, str, int], ...]
@@ -51,10 +51,10 @@ _SORTS = ("containment", "distance", "topology", "location")
 def features(
     scene: Sequence[tuple[int, str, int]], scene_feasible: bool, claims: Sequence[ClaimFacts]
 ) -> tuple[list[list[float]], list[float]]:
-    """All features of a trace.
+    """Compute all features of a trace.
 
     Args:
-        scene: The scene's relations, in the same orientation.
+        scene: The scene's relations, oriented like those of the claims.
         scene_feasible: Whether the scene alone is feasible.
         claims: The claims, in order, at least one.
 

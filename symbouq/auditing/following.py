@@ -1,4 +1,4 @@
-"""Traces audited claim by claim while they are written."""
+"""Audit traces claim by claim while they are being written."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from symbouq.records import Trace, make_record
 
 
 class FollowedTrace:
-    """Growing trace with its audit so far.
+    """A growing trace with its audit so far.
 
     Args:
         auditor: The auditor.
         trace: The trace so far: scene, question and any reasoning.
 
     Attributes:
-        audit: The audit so far, in the shape of `symbouq.records.Audit`: the sentences are its
+        audit: The audit so far, in the shape of `symbouq.records.Audit`. The sentences are its
             reasoning, and its conclusion is still empty.
 
     Raises:
@@ -41,7 +41,7 @@ class FollowedTrace:
         return self._auditor.audited(self._trace.model_copy(update=told))
 
     def add(self, sentence: str) -> list[dict[str, Any]]:
-        """Add a sentence; return its claims and the earlier claims it changes, for example by
+        """Add a sentence. Return its claims, and the earlier claims that it changes, for example by
         retracting one.
 
         Args:
@@ -60,15 +60,15 @@ class FollowedTrace:
 def followed(
     auditor: TraceAuditor, lines: Iterable[str], file: str, timeout: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Claims of traces read line by line, as in the record of an audit, with the trace's `id` and
-    its `constraint_rule` so far.
+    """Yield the claims of traces read line by line, in the shape used in audits. Each also has the
+    trace's `id` and its `constraint_rule` so far.
 
     Args:
         auditor: The auditor.
-        lines: A line with a JSON object begins a trace, with `scene` and `question`; every other
-            non-empty line is its next sentence.
+        lines: Lines of input. A JSON object with `scene` and `question` begins a trace; every other
+            non-empty line is the trace's next sentence.
         file: Name of the input, for messages.
-        timeout: Time limit per line in seconds; verdicts decided by then are returned.
+        timeout: Time limit per line, in seconds. Verdicts decided by then are returned.
 
     Raises:
         RecordError: At the first invalid line.

@@ -1,4 +1,4 @@
-"""Work of commands on each record of a file; set up once per process."""
+"""Work that commands do on each record of a file. It is set up once per process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def auditing(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """Worker that audits; it keeps a `Summary`."""
+    """Return a worker that audits and returns a `Summary`."""
     auditor = TraceAuditor(
         profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
     )
@@ -34,7 +34,7 @@ def auditing(
 
 
 def keeping(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """Worker that audits; it keeps the trace with its audit."""
+    """Return a worker that audits and returns the trace with its audit."""
     auditor = TraceAuditor(profile, ontology, partial=True, pipeline=pipeline)
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], tuple[Trace, Any]]:
@@ -50,8 +50,8 @@ def auditing_in(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """Worker that audits in several contexts. The record is that of the first context, with the
-    features of all contexts side by side.
+    """Return a worker that audits in several contexts. The record is that of the first context,
+    with the features of all contexts side by side.
     """
     auditor = TraceAuditor(profile, pipeline=pipeline, answers=answers)
 
@@ -69,7 +69,7 @@ def auditing_in(
 
 
 def parsing(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """Worker that parses; it keeps the numbers of claims and of claims read."""
+    """Return a worker that parses and counts the claims and those that were read."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:
@@ -81,7 +81,9 @@ def parsing(profile: str | None, ontology: str | None, pipeline: str | None = No
 
 
 def answering(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """Worker that answers, in the shape of `symbouq.records.AnswerRecord`; it keeps the status."""
+    """Return a worker that answers, in the shape of `symbouq.records.AnswerRecord`, and returns the
+    status.
+    """
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(instance: Instance, _file: str, _line: int) -> tuple[dict[str, Any], str]:

@@ -13,11 +13,11 @@ from symbouq.reading.text import Claim, triples
 
 
 class Messages:
-    """Messages of one trace's audit.
+    """Builder of the messages for one trace's audit.
 
     Args:
         ontology: The tables of the profile, with the templates.
-        names: Names of things, by slot.
+        names: Names of things, indexed by slot.
     """
 
     def __init__(self, ontology: Ontology, names: Sequence[str]) -> None:
@@ -25,7 +25,7 @@ class Messages:
         self._names = names
 
     def relation(self, triple: Triple) -> str:
-        """Relation as a short sentence: `A is above B`."""
+        """State a relation as a short sentence: `A is above B`."""
         u, r, v = triple
         return self._sentence(self._names[u], r, self._names[v])
 
@@ -38,11 +38,11 @@ class Messages:
     def message(
         self, claim: Claim, finding: ClaimResult, result: TraceResult, conflict: int
     ) -> str:
-        """Message about a claim."""
+        """Return the message about a claim."""
         if finding.reason == "unparsed":
             return self._ontology.messages.message.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
-        # "A is between B and C" is said once, without the thing that spans B and C.
+        # Say "A is between B and C" once, without the thing that spans B and C.
         spanning = self._ontology.lexicon.grouped.values()
         said = [s for s in claim.relations if s.relation not in spanning] or claim.relations
         stated = _listed(starmap(self._sentence, triples(said)))
@@ -66,13 +66,13 @@ class Messages:
         return " ".join([text, *taken])
 
     def scene_clash(self, result: TraceResult) -> str:
-        """Message about an infeasible scene."""
+        """Return the message about an infeasible scene."""
         text = self._filled("clash", premises=_listed(map(_spoken, result.clash)))
         return self._with_reason(text, result.clash_reasons)
 
     def _filled(self, message: str, **values: str) -> str:
         template = self._ontology.messages.message.get(message, message)
-        # Names are data: only the template's own braces are fields.
+        # Names may contain braces: only the template's own braces mark fields.
         parts = []
         for piece in template.split("{"):
             field, brace, rest = piece.partition("}")
@@ -90,7 +90,6 @@ class Messages:
 
 
 def _bounds(claim: Claim) -> str:
-    """Bounds of a counted claim, in words."""
     if claim.count is None:
         return ""
     least, most = claim.count
@@ -102,12 +101,12 @@ def _bounds(claim: Claim) -> str:
 
 
 def claim_text(claim: Mapping[str, Any]) -> str:
-    """Text of a claim record, or its relations if it has none."""
+    """Return the text of a claim record, or its relations if it has no text."""
     return claim["text"] or "; ".join(map(relation_text, claim["relations"])) or "(no answer)"
 
 
 def relation_text(relation: Mapping[str, Any]) -> str:
-    """Relation record as text: `A above B`, `A above B by 3 m`."""
+    """Return a relation record as text: `A above B`, `A above B by 3 m`."""
     amount = amount_text(relation)
     text = f"{relation['subject']} {relation['relation']} {relation['object']}"
     return f"{text} by {amount}" if amount else text

@@ -10,16 +10,16 @@ from typing import Any, Self
 from symbouq.auditing.summary import Summary
 
 BINS = 10
-"""Number of bins of a histogram over [0, 1], of equal width; the last one includes 1."""
+"""Number of bins in a histogram over [0, 1]. All have equal width, and the last one includes 1."""
 
 PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
 """Shares of the Determinacy Profile shown as histograms."""
 
 MEANS = (*PROFILE, "constraint_rule")
-"""Quantities with a mean."""
+"""Quantities of which the mean is reported."""
 
 _POINTS = 200
-"""Maximum number of points of a curve on a page."""
+"""Maximum number of points of a curve shown on a page."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Point:
     Attributes:
         summary: Counts of the audit.
         shares: The Determinacy Profile, by name.
-        first: Number of the first claim that makes the context infeasible; 0 for none.
+        first: Number of the first claim that makes the context infeasible; 0 if none does.
         score: Constraint-Rule; None for a truncated trace.
         label: Whether the answer is right; None if unknown.
     """
@@ -42,7 +42,7 @@ class Point:
 
     @classmethod
     def of(cls, audit: Mapping[str, Any], label: bool | None = None) -> Self:
-        """Point of an audit (a dictionary)."""
+        """Create the point for an audit (a dictionary)."""
         first = (claim["index"] for claim in audit["claims"] if claim["first_conflict"])
         return cls(
             Summary.of(audit),
@@ -55,16 +55,17 @@ class Point:
 
 @dataclass
 class Overview:
-    """Counts over audits, added one by one; memory grows only by a score and a label per trace.
+    """Counts over audits, which are added one by one. Memory grows only by one score and one label
+    per trace.
 
     Attributes:
         summary: Traces, claims and verdicts.
-        histograms: Share of the profile to the number of traces in each bin.
-        conflicts: Number of the first claim that makes the context infeasible, to the number of
-            traces; 0 for traces without a conflict and with a feasible scene.
+        histograms: Maps each share of the profile to the number of traces in each bin.
+        conflicts: Maps the number of the first claim that makes the context infeasible to the
+            number of such traces. 0 stands for traces without a conflict but with a feasible scene.
         sums: Sums of the profile's shares and of Constraint-Rule.
         scores: Constraint-Rule of each labelled trace.
-        labels: Whether its answer is right.
+        labels: For each labelled trace, whether its answer is right.
     """
 
     summary: Summary = field(default_factory=Summary)
@@ -77,7 +78,7 @@ class Overview:
     labels: list[bool] = field(default_factory=list)
 
     def add(self, point: Point) -> None:
-        """Count one audit."""
+        """Add one audit to the counts."""
         self.summary.add(point.summary)
         for name, bins in self.histograms.items():
             bins[min(int(point.shares[name] * BINS), BINS - 1)] += 1
@@ -92,7 +93,7 @@ class Overview:
             self.labels.append(point.label)
 
     def as_json(self) -> dict[str, Any]:
-        """Figures as a JSON object; `reliability` is None without labels."""
+        """Return the figures as a JSON object; `reliability` is None without labels."""
         found = self.summary
         scored = found.traces - found.truncated
         return {
@@ -110,11 +111,12 @@ class Overview:
         }
 
     def reliability(self) -> dict[str, Any] | None:
-        """How well Constraint-Rule separates right from wrong answers; None without labels.
+        """Measure how well Constraint-Rule separates right from wrong answers; None without labels.
 
         Returns:
-            `count` and `right` of labelled traces; `bins` of the reliability diagram; `curve` of
-            (coverage, risk), thinned; `auroc`, `aurc` and `ece`, None if undefined.
+            `count` and `right`, the numbers of labelled and right traces; `bins` of the reliability
+            diagram; `curve` of (coverage, risk), thinned; `auroc`, `aurc` and `ece`, None if
+            undefined.
         """
         if not self.labels:
             return None

@@ -1,4 +1,4 @@
-"""Premises of a verdict: a best minimal set of scene sentences and claims that decides it."""
+"""Find the premises of a verdict: a best minimal set of sentences and claims that decides it."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from symbouq.auditing.verdicts import Premise
 from symbouq.logic.programs import Atom, Condition, hitting_set
 
 _ROUNDS = 40
-"""Maximum number of rounds of the search for the best premises, which is hard in the worst case."""
+"""Maximum number of search rounds. Finding the best premises is hard in the worst case."""
 _MANY = 12
-"""Maximum number of premises in a core to try each one immediately."""
+"""Maximum size of a core whose premises are tried one by one immediately."""
 _ROUNDS_AHEAD = 10
-"""Rounds of the search before more premises are tried one by one."""
+"""Number of search rounds before the premises of a larger core are tried one by one."""
 
 
 @dataclass(frozen=True)
 class Unit:
-    """Premise with the atoms it adds to a context."""
+    """A premise with the atoms that it adds to a context."""
 
     premise: Premise
     atoms: tuple[Atom, ...]
@@ -27,19 +27,19 @@ class Unit:
 def best_premises(
     units: Sequence[Unit], core: set[Atom], condition: Condition
 ) -> tuple[Premise, ...]:
-    """Best minimal set of premises: from the scene alone if possible, otherwise with the fewest
-    claims, then the fewest premises, then the earliest.
+    """Find the best minimal set of premises: from the scene alone if possible, otherwise with the
+    fewest claims, then the fewest premises, then the earliest.
 
-    Every such set contains each premise without which the rest does not decide. If these premises
-    decide, they are the only minimal set. Otherwise the search uses hitting-set duality: the best
-    set that meets all known correction sets either decides or yields another correction set. After
-    _ROUNDS rounds, the result is some minimal set. The outcome does not depend on the cores that
-    the solver happens to find.
+    Every minimal set contains each premise without which the rest does not decide. If these
+    premises alone decide, they are the only minimal set. Otherwise the search uses hitting-set
+    duality: the best set that meets all known correction sets either decides or yields another
+    correction set. After _ROUNDS rounds, the result is some minimal set. The outcome does not
+    depend on which cores the solver happens to find.
 
     Args:
         units: All premises of the context, scene first, in order.
-        core: Atoms that decide together, from the solver.
-        condition: The condition to decide.
+        core: Atoms from the solver that together decide the condition.
+        condition: The condition to be decided.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -48,7 +48,7 @@ def best_premises(
     candidates = [n for n, unit in enumerate(units) if _meets(unit, core)]
     search = _Search(units, condition)
     found = None
-    if len(candidates) > _MANY:  # few of many may matter
+    if len(candidates) > _MANY:  # only a few of them may matter
         found = search.best(_ROUNDS_AHEAD)
     if found is None:
         search.need(candidates)
@@ -71,7 +71,7 @@ class _Search:
         return self._condition.holds(atoms_of(self._units[n] for n in sorted(places)))
 
     def need(self, candidates: Sequence[int]) -> None:
-        """Find the premises without which the rest does not decide."""
+        """Find each premise without which the rest does not decide."""
         units, left = self._units, [*candidates]
         while left:
             n = left.pop(0)
@@ -79,11 +79,10 @@ class _Search:
             core = self._condition.core(rest)
             if core is None:
                 self._corrections.append(frozenset([n]))
-            else:  # every deciding set contains these
+            else:  # every deciding set contains these premises
                 left = [m for m in left if _meets(units[m], core)]
 
     def best(self, rounds: int) -> frozenset[int] | None:
-        """The best set; None if the search takes too many rounds."""
         for _ in range(rounds):
             picked = self._picked()
             if self.decides(picked):
@@ -92,18 +91,17 @@ class _Search:
         return None
 
     def _picked(self) -> frozenset[int]:
-        """The best set that meets every known correction set."""
+        """Return the best set that meets every known correction set."""
         apart = frozenset().union(*self._corrections)
         if sum(map(len, self._corrections)) == len(apart):  # no premise meets two of them
             return frozenset(min(one, key=self._rank) for one in self._corrections)
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
 
     def _rank(self, place: int) -> tuple[bool, int]:
-        """Sort key: premises of the scene first, then earlier ones."""
         return self._units[place].premise.source == "claim", place
 
     def minimal(self) -> frozenset[int]:
-        """A minimal set, not necessarily the best; the latest claims are dropped first."""
+        """Return a minimal set, not necessarily the best. The latest claims are dropped first."""
         left = dict.fromkeys(range(len(self._units)))
         for n in reversed(left):
             if self.decides(left.keys() - {n}):
@@ -114,10 +112,10 @@ class _Search:
 def _correction(
     units: Sequence[Unit], picked: Collection[int], condition: Condition
 ) -> frozenset[int]:
-    """Premises outside a largest set that includes all picked ones and does not decide.
+    """Return the premises outside a largest set that contains all picked ones and does not decide.
 
-    A largest set of atoms may include parts of premises, which can exclude whole ones; the
-    remaining premises are then checked one by one.
+    A largest set of atoms may contain only parts of some premises and thereby rule out whole ones.
+    The remaining premises are then checked one by one.
     """
     kept = set(picked)
     left = [n for n in range(len(units)) if n not in kept]
@@ -137,28 +135,29 @@ def _correction(
 
 
 def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, ...]:
-    """Premises with an atom in a core: they decide, but need not be minimal."""
+    """Return the premises with an atom in a core. Together they decide, but they need not be
+    minimal.
+    """
     return tuple(unit.premise for unit in _undominated(units) if _meets(unit, core))
 
 
 def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
-    """Sort key of sets of premises: fewer claims, then fewer premises, then earlier ones."""
+    """Return a sort key for sets of premises: fewer claims, fewer premises, then earlier ones."""
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
 
 
 def atoms_of(units: Iterable[Unit]) -> list[Atom]:
-    """Atoms of premises, each once."""
+    """Return the atoms of the given premises, each once."""
     return list(dict.fromkeys(atom for unit in units for atom in unit.atoms))
 
 
 def _meets(unit: Unit, core: set[Atom]) -> bool:
-    """Whether a premise has an atom in a core."""
     return not core.isdisjoint(unit.atoms)
 
 
 def _undominated(units: Sequence[Unit]) -> list[Unit]:
-    """Units, in order, without those made redundant by an earlier one."""
+    """Return the units in order, without those made redundant by an earlier one."""
     kept: list[Unit] = []
     seen: set[Atom] = set()
     for unit in units:

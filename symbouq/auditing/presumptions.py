@@ -1,4 +1,4 @@
-"""World defaults that a verdict rests on: those its premises need."""
+"""Find the world defaults that a verdict rests on, because its premises need them."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def presume(
 
     Args:
         ontology: The tables of the profile.
-        literal: Function that returns the tables without the defaults.
-        parsed: The trace.
-        result: Its verdicts.
+        literal: Returns the tables without the defaults.
+        parsed: The parsed trace.
+        result: The verdicts on the trace.
         decide: Function that decides a trace.
 
     Raises:
@@ -44,8 +44,8 @@ def presume(
 
 
 def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Statement]]:
-    """Relations of a verdict's premises. Empty unless the verdict is determinate and is not about
-    an answer, which is not judged by its own relations.
+    """Return the relations of a verdict's premises. Empty if the verdict is not determinate or is
+    about an answer, which is not judged by its own relations.
     """
     if not finding.verdict.determinate or finding.answer is not None:
         return []
@@ -60,7 +60,7 @@ def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stat
 
 
 def _concerned(ontology: Ontology, relations: set[str]) -> tuple[tuple[str, str], ...]:
-    """Defaults whose first relation, or its converse, is among some relations."""
+    """Return the defaults whose first relation, or its converse, is among the given relations."""
     converse, implied = ontology.relations.converse, ontology.relations.implied
     either = relations | {converse[r] for r in relations if r in converse}
     held = {s for r in either for s in implied.get(r, (r,))}

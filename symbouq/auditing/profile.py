@@ -1,7 +1,7 @@
 """The Determinacy Profile (section Determinacy Profile, Eqs. determinacy, applicability).
 
-Symbolizability is the share of a trace that can be expressed; determinacy is the share of that
-which is decided. Polarity is deliberately absent.
+Symbolizability is the share of a trace that can be expressed; determinacy is the share of the
+expressible part that is decided. Polarity is deliberately absent.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ class Profile:
 
     Attributes:
         symbolizability: pi, share of claims that state a supported relation.
-        unknown_rate: nu, share of those that are unknown; 0 if there are none.
-        determinacy: d, share of those that are decided; 0 if there are none.
+        unknown_rate: nu, share of expressible claims that are unknown; 0 if there are none.
+        determinacy: d, share of expressible claims that are decided; 0 if there are none.
         applicability: delta = pi d, share of all claims that are decided.
         unparsed: 1 if no claim states a supported relation, else 0.
     """
@@ -32,7 +32,7 @@ class Profile:
 
 
 def determinacy_profile(parsed: Sequence[bool], verdicts: Sequence[Verdict]) -> Profile:
-    """Profile of a trace.
+    """Compute the profile of a trace.
 
     Args:
         parsed: Whether each claim states a supported relation (a_k).
@@ -48,11 +48,11 @@ def determinacy_profile(parsed: Sequence[bool], verdicts: Sequence[Verdict]) -> 
 def discounted_profile(
     parsed: Sequence[bool], verdicts: Sequence[Verdict], claim_premises: Sequence[Sequence[int]]
 ) -> Profile:
-    """Profile that propagates the penalty of an unverified premise to dependent claims, the
-    extension left open in the appendix on assumed and grounded contexts.
+    """Compute a profile in which the penalty for an unverified premise carries over to dependent
+    claims. The appendix on assumed and grounded contexts leaves this extension open.
 
     A decided claim counts as much as the weakest claim among its premises, and fully if it rests on
-    the scene alone; an unknown claim counts 0. The loss of decided claims is added to the unknown
+    the scene alone. An unknown claim counts 0. What decided claims lose is added to the unknown
     rate, so that d = 1 - nu - nu_no still holds.
 
     Args:

@@ -1,4 +1,4 @@
-"""Amounts in an audit: conversion of units, and exact decisions about relations with amounts."""
+"""Amounts in an audit: convert units, and decide relations with amounts exactly."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from symbouq.reading.text import IN_PART, ParsedTrace, Statement, offset_of
 _FINEST = 8
 """Minimum number of layout steps in the common unit."""
 _ROOM = 2
-"""Maximum number of steps per relation: one between its things, and one for the length of a
-thing."""
+"""Maximum number of steps per relation: one between its things, and one for the length of a thing.
+"""
 _COMPARED = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at least", EXACT: ""}
 
 
 def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, ParsedTrace]:
-    """Trace whose relations with amounts are separate relations, and the ontology with these
+    """Turn a trace's relations with amounts into separate relations, and add these to the ontology
     (`measured`). Claims whose amounts cannot be compared are not judged (`in-part`).
 
     Args:
         ontology: The tables of the profile.
-        parsed: The trace.
+        parsed: The parsed trace.
     """
     scene = [statement for _, statement in parsed.scene]
     claimed = [statement for claim in parsed.claims for statement in claim.relations]
@@ -52,10 +52,10 @@ def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, Parse
 def measured(
     ontology: Ontology, scene: Sequence[Statement], claimed: Sequence[Statement] = ()
 ) -> tuple[Ontology, dict[Statement, str]]:
-    """Ontology extended by the relations with amounts of a trace, and the names of these.
+    """Extend the ontology by a trace's relations with amounts, and return these relations' names.
 
-    Amounts are compared within the most frequent kind of unit. Others, and all in a profile without
-    units, get no name and count as plain directions.
+    Amounts are compared within the most frequent kind of unit. Relations with other units, and all
+    relations in a profile without units, get no name and count as plain directions.
 
     Args:
         ontology: The tables of the profile.
@@ -75,7 +75,7 @@ def measured(
 
 
 def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Statement, Measure]:
-    """Measures of the relations whose amounts can be compared."""
+    """Return the measures of the relations whose amounts can be compared."""
     units = ontology.wording.unit
     if not units:
         return {}
@@ -85,7 +85,7 @@ def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Sta
         kind, parts = units.get(unit.lower(), (unit, 1))
         return kind, Fraction(parts)
 
-    # Numbers without a unit take the first unit of the most frequent kind.
+    # Numbers without a unit get the first unit of the most frequent kind.
     kinds = Counter(converted(unit)[0] for unit in told)
     chosen = kinds.most_common(1)[0][0] if kinds else ""
     first = next((unit for unit in told if converted(unit)[0] == chosen), "")
@@ -101,8 +101,8 @@ def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Sta
 
 
 def amount_text(record: Mapping[str, Any]) -> str:
-    """Amounts of a relation record as text: "3 m", "(3, -4) cells", "more than 3 m"; empty without
-    any.
+    """Return the amounts of a relation record as text: "3 m", "(3, -4) cells", "more than 3 m".
+    Empty if there are none.
     """
     return _amount_text(offset_of(record), record.get("unit") or "")
 

@@ -1,9 +1,9 @@
 """The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
 
-Implements the Methodology section's Layout Auditor and the appendix on its
-implementation (Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the
-assumed one, which admits every earlier claim, and the grounded one. The grounded context only adds
-relations that the scene already entails, so a grounded verdict depends on the scene alone.
+This implements the Methodology section's Layout Auditor and the appendix on its implementation
+(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed one,
+which admits every earlier claim, and the grounded one. The grounded context only adds relations
+that the scene already entails, so a grounded verdict depends on the scene alone.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _DECISIONS_REMEMBERED = 2_000
 """Maximum number of cached decisions per scene."""
 
 _FEW_THINGS = 16
-"""Maximum number of things for which one program serves all claims of a trace despite the closure.
-The closure's size is cubic in the number of connected things."""
+"""Maximum number of things for which one program serves all claims of a trace although it computes
+the closure, whose size is cubic in the number of connected things.
+"""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class _Grounds:
 
     Attributes:
         premises: The best premises.
-        fault: Relation of a contradicted claim that the premises exclude.
+        fault: The relation of a contradicted claim that the premises exclude.
         clashes: Codes and relations of the closure's clashes.
     """
 
@@ -62,10 +63,11 @@ class _Decision:
     Attributes:
         verdict: The verdict.
         units: The premises of the context.
-        cores: Relations of an entailed claim, or excluded relations of a contradicted one, each
-            with atoms of the context that decide it, from the solver; empty without a solver.
-        grounds: Grounds of the verdict, once computed.
-        immediate: Whether one premise about the same things decides it by the tables.
+        cores: Relations of an entailed claim, or excluded relations of a contradicted one. Each
+            comes with the atoms of the context that decide it, from the solver; empty without a
+            solver.
+        grounds: Grounds of the verdict, once they are computed.
+        immediate: Whether the tables decide it from one premise about the same things.
     """
 
     verdict: Verdict
@@ -76,14 +78,14 @@ class _Decision:
 
     @property
     def explained(self) -> bool:
-        """Whether explaining it needs no further solver run in this context."""
+        """Whether the verdict can be explained without another solver run in this context."""
         return self.verdict.determinate and self.grounds is not None
 
 
 @dataclass
 class _SceneMemory:
-    """Cached decisions on a scene and claims about it. Many traces answer questions about the same
-    scene, and these decisions do not depend on the trace.
+    """Cached decisions on a scene and on claims about it. Many traces answer questions about the
+    same scene, and these decisions do not depend on the trace.
     """
 
     scene: SceneDecision | None = None
@@ -92,21 +94,20 @@ class _SceneMemory:
 
 @lru_cache(maxsize=1024)
 def _memory_of(_ontology: Ontology, _units: tuple[Unit, ...]) -> _SceneMemory:
-    """Cache of a scene, initially empty."""
     return _SceneMemory()
 
 
 @dataclass(slots=True)
 class ClaimInput:
-    """Claim of relations, as input to the audit.
+    """Relational claim, as input to the audit.
 
     Attributes:
-        relations: Its relations, possibly none.
-        stance: Its stance.
-        settled: Whether the scene is complete. If not, gaps in the scene decide nothing about
-            possible worlds.
-        sure: Whether it was read with certainty. If not, it contradicts nothing.
-        whole: Whether it was read in full. If not, it is never entailed.
+        relations: The relations, possibly none.
+        stance: The stance.
+        settled: Whether the scene is complete. If not, its gaps decide nothing about possible
+            worlds.
+        sure: Whether the claim was read with certainty. If not, it contradicts nothing.
+        whole: Whether the claim was read in full. If not, it is never entailed.
         count: Bounds on the number of true relations of a `counted` claim.
     """
 
@@ -125,10 +126,10 @@ def audit_relations(
 ) -> TraceResult:
     """Audit relations (Eqs. trusted to repair, over slots).
 
-    Claims of necessity, possibility or impossibility, and lists of alternatives, are about the
-    worlds of their context and enter no context. Nor do claims that were not read with certainty;
-    if their relations are contradicted, they are unknown, because a misreading is more likely than
-    a wrong claim.
+    Claims about necessity, possibility or impossibility, and lists of alternatives, are judged over
+    the worlds of their context and are not added to a context. Claims that were not read with
+    certainty are not added either. If their relations are contradicted, they are unknown, because a
+    misreading is more likely than a wrong claim.
 
     Args:
         ontology: The tables of the profile.
@@ -165,45 +166,47 @@ _OVER_WORLDS = {
         Verdict.CONTRADICTED: Verdict.CONTRADICTED,
     },
 }
-"""Stance to the verdict on relations that hold in all, some or no worlds of a context."""
+"""Maps a stance to verdicts, given whether the relations hold in all, some or no worlds of a
+context.
+"""
 
 _COUNTED = "counted"
-"""Stance of relations of which a certain number hold."""
+"""Stance of a list of relations of which a certain number hold."""
 
 _OF_COUNTED = {
     Verdict.ENTAILED: "count_right",
     Verdict.CONTRADICTED: "count_wrong",
     Verdict.UNKNOWN: "count_open",
 }
-"""Verdict on a counted claim to the name of its message."""
+"""Maps the verdict on a counted claim to the name of its message."""
 
 _IN_WORLDS = {
     Verdict.ENTAILED: "in_all",
     Verdict.UNKNOWN: "in_some",
     Verdict.CONTRADICTED: "in_none",
 }
-"""Verdict over worlds to the name of its message."""
+"""Maps the verdict over worlds to the name of its message."""
 
 _ALTERNATIVES = "alternatives"
-"""Stance of a list of possible relations of a pair."""
+"""Stance of a list of possible relations between two things."""
 
 _OF_ALTERNATIVES = {
     Verdict.ENTAILED: "set_right",
     Verdict.CONTRADICTED: "set_wrong",
     Verdict.UNKNOWN: "set_open",
 }
-"""Verdict on alternatives to the name of its message."""
+"""Maps the verdict on alternatives to the name of its message."""
 
 
 _DEFINITION = Premise("scene", 0)
-"""Premise of definitions in claims: it always holds and is never given as a reason."""
+"""Premise behind definitions in claims. It always holds and is never given as a reason."""
 
 
 def _apart(
     claims: Sequence[Sequence[Triple]], defining: frozenset[str]
 ) -> tuple[list[Sequence[Triple]], list[Triple]]:
-    """Claims without their definitions, and the definitions: "between A and B" refers to the thing
-    spanning both, which exists for all things.
+    """Separate the claims from their definitions: "between A and B" refers to the thing that spans
+    both, which exists for any things.
     """
     kept: list[Sequence[Triple]] = []
     defined: dict[Triple, None] = {}
@@ -216,8 +219,8 @@ def _apart(
 
 
 class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
-    """One audit of one trace. Relations are oriented by slot where their mirror image allows, so
-    that `A left B` and `B right A` are one atom.
+    """Audit of one trace. Where a relation has a mirror image, it is oriented by slot, so that `A
+    left B` and `B right A` are one atom.
 
     A claim entailed by the scene adds nothing to a context, and a verdict given the scene holds in
     every feasible context that extends it. So only claims left open by the scene need a second
@@ -241,7 +244,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         self.scene = [(number, tuple(map(oriented, triples))) for number, triples in current]
         self.conjunctions: list[tuple[Triple, ...]] = []
         for claim, given in zip(self.claims, claims, strict=True):
-            if given.stance == _COUNTED:  # each is independent
+            if given.stance == _COUNTED:  # each relation is independent
                 self.conjunctions += [(triple,) for triple in claim]
             elif given.stance != _ALTERNATIVES:
                 self.conjunctions.append(claim)
@@ -265,7 +268,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # Decisions without a solver ---------------------------------------------------------
 
     def decide_by_tables(self) -> None:
-        """Store the verdicts given by the tables."""
         direct = DirectVerdicts(self.ontology, self.scene)
         for claim in self.conjunctions:
             relations = frozenset(claim)
@@ -285,12 +287,11 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.ontology.encoding.readings[QUERIED, r], u, v
 
     def context(self, units: Sequence[Unit]) -> list[Atom]:
-        """Atoms of the scene and of additional premises."""
         return self.scene_atoms if units is self.scene_units else atoms_of(units)
 
     def decide_scene(self) -> SceneDecision:
-        """Whether the scene is feasible; otherwise the best clashing premises with the reasons, or
-        those of a core without reasons if time runs out.
+        """Decide whether the scene is feasible. If not, find the best clashing premises with the
+        reasons or, if time runs out, those of a core without reasons.
         """
         if self.memory.scene is not None:
             return self.memory.scene
@@ -311,8 +312,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
 
     @cached_property
     def shared_solver(self) -> Solver | None:
-        """Solver for the scene and every unexplained claim; None if a program for each claim is
-        cheaper.
+        """Solver for the scene and every unexplained claim; None if a separate program for each
+        claim is cheaper.
         """
         decisions = self.memory.claims
         groups: dict[Group, None] = {}
@@ -361,7 +362,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return _Decision(verdict, units, cores)
 
     def alone(self, relations: Iterable[Triple]) -> _Decision:
-        """Decision on relations, given only the scene."""
         key = frozenset(relations)
         if key not in self.memory.claims:
             self.memory.claims[key] = self.decide(key, self.scene_units)
@@ -370,7 +370,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def under(
         self, relations: Iterable[Triple], ground: _Decision, admitted: Sequence[Unit]
     ) -> _Decision:
-        """Decision on relations, given the scene and claims that it does not entail."""
         if ground.verdict.determinate or not admitted:
             return ground
         return self.decide(frozenset(relations), [*self.scene_units, *admitted])
@@ -378,13 +377,12 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     # The claims in order ----------------------------------------------------------------
 
     def enters(self, number: int) -> bool:
-        """Whether a claim was read with certainty and is a plain assertion."""
+        """Whether a claim is a plain assertion that was read with certainty."""
         claim = self.inputs[number - 1]
         aside = claim.stance in (_ALTERNATIVES, _COUNTED) or claim.stance in _OVER_WORLDS
         return claim.sure and not aside
 
     def grounded(self, number: int, claim: tuple[Triple, ...]) -> Verdict:
-        """Verdict on a claim, given only the scene."""
         stance = self.inputs[number - 1].stance
         if stance == _ALTERNATIVES:
             return self.doubted(number, self.alternatives(claim, ()).verdict)
@@ -394,7 +392,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.judged(number, self.together(number, claim, self.alone(claim), ()))
 
     def why_open(self, number: int, claim: tuple[Triple, ...]) -> str:
-        """Name of the message why the scene leaves a claim unknown."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             found = self.alternatives(claim, ()).verdict if given.settled else Verdict.UNKNOWN
@@ -409,7 +406,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def step(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> Step[Unit]:
-        """Decide a claim in a feasible assumed context."""
         given = self.inputs[number - 1]
         if given.stance == _ALTERNATIVES:
             return Step(self.of_alternatives(number, claim, grounded, admitted))
@@ -440,8 +436,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """Verdict on relations as an assertion. A claim about worlds is also contradicted if its
-        relations are possible one by one but not together.
+        """Judge relations as one assertion. A claim about worlds is also contradicted if its
+        relations are possible separately but not together.
         """
         group = frozenset(map(self.atom, claim))
         about_worlds = self.inputs[number - 1].stance in _OVER_WORLDS
@@ -459,8 +455,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         result: ClaimResult,
         admitted: Sequence[Unit],
     ) -> Unit | None:
-        """A claim that the scene does not entail, as a premise of later claims, unless it makes the
-        context infeasible.
+        """Return a claim that the scene does not entail as a premise for later claims, or None if
+        it makes the context infeasible.
         """
         if decision.verdict is Verdict.CONTRADICTED:
             result.feasible_after = False
@@ -475,7 +471,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return unit
 
     def over_worlds(self, number: int, status: Verdict, grounded: Verdict) -> ClaimResult:
-        """Result for a claim about the worlds of its context."""
         verdict = self.judged(number, status)
         doubtful = verdict is not self.of_stance(number, status)
         result = ClaimResult(
@@ -488,7 +483,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def of_alternatives(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
-        """Result for alternatives."""
         found = self.alternatives(claim, admitted)
         verdict = self.doubted(number, found.verdict)
         doubtful = self.inputs[number - 1].settled and verdict is not found.verdict
@@ -504,7 +498,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def of_counted(
         self, number: int, claim: tuple[Triple, ...], grounded: Verdict, admitted: Sequence[Unit]
     ) -> ClaimResult:
-        """Result for a claim about how many relations hold.
+        """Return the result for a claim about how many relations hold.
 
         Each relation is decided separately. The claim is contradicted if too few can hold or too
         many must hold. It is entailed if enough must hold and not too many can.
@@ -524,7 +518,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return result
 
     def count(self, number: int, decisions: Sequence[_Decision]) -> Verdict:
-        """Verdict on a counted claim from the verdicts on its relations."""
         bounds = self.inputs[number - 1].count
         assert bounds is not None  # counted claims have bounds
         least, most = bounds
@@ -536,7 +529,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return Verdict.ENTAILED if must >= least and may <= most else Verdict.UNKNOWN
 
     def alternatives(self, claim: tuple[Triple, ...], admitted: Sequence[Unit]) -> Alternatives:
-        """Finding on alternatives, given the scene and earlier claims."""
         if admitted:
             return judge_alternatives(
                 self.ontology, atoms_of([*self.scene_units, *admitted]), claim
@@ -546,13 +538,12 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
-        """Verdict on alternatives, weakened if claim or scene is uncertain."""
+        """Return the verdict on alternatives, or unknown if claim or scene is too uncertain."""
         given = self.inputs[number - 1]
         doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN
 
     def judged(self, number: int, status: Verdict) -> Verdict:
-        """Verdict on a claim from the verdict on its relations as an assertion."""
         given, verdict = self.inputs[number - 1], self.of_stance(number, status)
         if verdict is Verdict.ENTAILED and not given.whole:
             return Verdict.UNKNOWN
@@ -560,7 +551,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return Verdict.UNKNOWN if doubtful else verdict
 
     def of_stance(self, number: int, status: Verdict) -> Verdict:
-        """Verdict by the claim's stance, without regard to uncertainty."""
+        """Return the verdict for the claim's stance, ignoring uncertainty."""
         given = self.inputs[number - 1]
         table = _OVER_WORLDS.get(given.stance)
         if table is None or (status is Verdict.UNKNOWN and not given.settled):
@@ -572,7 +563,6 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
     def explain(
         self, number: int, decision: _Decision, admitted: Sequence[Unit], result: ClaimResult
     ) -> None:
-        """Add the premises of a determinate verdict and the repair of a conflict."""
         grounds = self.grounds(decision)
         result.premises = grounds.premises
         if self.inputs[number - 1].stance in _OVER_WORLDS:
@@ -602,7 +592,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
             )
 
     def repair(self, kept: Sequence[Atom], instances: Sequence[Atom]) -> int:
-        """Number of generated relation instances to remove (Eq. repair), at least one."""
+        """Return the number of generated instances to remove (Eq. repair), at least one."""
         if self.shared_solver is not None:
             room = self.shared_solver.infeasibility().widest(kept, [*kept, *instances])
             if sum(atom not in room for atom in instances) == 1:
@@ -610,8 +600,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return repair(self.ontology, kept, instances)
 
     def grounds(self, decision: _Decision) -> _Grounds:
-        """Grounds of a determinate verdict: of the excluded relations, the one with the best
-        premises. Without time to find them, a core is used.
+        """Return the grounds of a determinate verdict, using the excluded relation that has the
+        best premises. If there is no time to find them, use a core.
         """
         if decision.grounds is None:
             try:
@@ -626,7 +616,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return decision.grounds
 
     def best_grounds(self, decision: _Decision) -> _Grounds:
-        """`grounds` without a fallback.
+        """Find the `grounds` without falling back to a core.
 
         Raises:
             LimitError: If time runs out.

@@ -14,7 +14,7 @@ _VALUES = {Verdict.ENTAILED: 1.0, Verdict.UNKNOWN: 0.5, Verdict.NOT_EVALUABLE: 0
 def constraint_rule(
     parsed: Sequence[bool], verdicts: Sequence[Verdict], repairs: Sequence[int]
 ) -> float:
-    """Fixed confidence in [0, 1] that the final answer is right.
+    """Compute a fixed confidence in [0, 1] that the final answer is right.
 
     The score is 0.7 times the value of the conclusion plus 0.3 times the mean value of the parsed
     reasoning claims (0.5 if there are none). The value of a claim is 1 if entailed, 0.5 if unknown

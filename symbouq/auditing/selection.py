@@ -1,4 +1,4 @@
-"""Selection of the best of several answers, by score and agreement."""
+"""Select the best of several answers by score and agreement."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from symbouq.records.generated import Record, is_structured
 
 
 def best_of(records: Sequence[Record], scores: Sequence[float]) -> int:
-    """Index of the trace with the highest score, from 0. Ties go to the most frequent answer, then
-    to the first trace.
+    """Return the index, from 0, of the trace with the highest score. Ties go to the most frequent
+    answer, then to the first trace.
 
     Args:
-        records: Traces of one question.
+        records: Traces for the same question.
         scores: Score of each trace; larger is better.
     """
     highest = max(scores)
@@ -25,7 +25,9 @@ def best_of(records: Sequence[Record], scores: Sequence[float]) -> int:
 
 
 def answer_key(record: Record) -> object:
-    """Key shared by traces with the same answer: their labels, or the text if there are none."""
+    """Return a key shared by traces with the same answer: the answer's labels, or its text if it
+    has none.
+    """
     text = str(record.get("conclusion" if is_structured(record) else "response") or "")
     space = record.get("answer_space")
     if isinstance(space, list) and space:

@@ -1,4 +1,4 @@
-"""Verdicts and premises without a solver: from one scene sentence, by the ontology's tables."""
+"""Find verdicts and premises without a solver, from one sentence and the ontology's tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.ontology.tables import Ontology, Triple
 
 OrientedScene = Sequence[tuple[int, tuple[Triple, ...]]]
-"""Premises of a scene: number and relations of each (`Ontology.oriented`)."""
+"""Number and relations of each premise of a scene (`Ontology.oriented`)."""
 
 
 class DirectVerdicts:
-    """Verdicts that a single scene relation gives on claims about the same pair.
+    """Verdicts on claims that follow from a single scene relation about the same pair.
 
     Args:
         ontology: The tables of the profile.
@@ -30,9 +30,9 @@ class DirectVerdicts:
         )
 
     def of(self, triple: Triple) -> tuple[Verdict, int] | None:
-        """Verdict on a relation that one scene relation about the same pair implies or excludes,
-        with the position of the earliest such premise. None if the rules might find an earlier
-        premise.
+        """Judge a relation that one scene relation about the same pair implies or excludes. Return
+        the verdict and the position of the earliest such premise, or None if the rules might find
+        an earlier premise.
         """
         u, r, v = triple
         if u == v or (v, u) in self._stated:

@@ -12,15 +12,15 @@ from symbouq.auditing.verdicts import Verdict
 from symbouq.records import Trace
 
 SAMPLED = 8
-"""Number of undecided traces to keep, the first ones."""
+"""Number of undecided traces to keep; the first ones are kept."""
 NAMED = 10
-"""Number of contradicted traces to name, the first ones."""
+"""Number of contradicted traces to name; the first ones are named."""
 _SNIPPET = 60
 """Maximum length of a quoted claim in characters."""
 _LARGEST = 60
-"""Maximum number of claims of a kept trace; every profile audits it again."""
+"""Maximum number of claims in a kept trace, which every profile audits again."""
 _LONGEST = 8_000
-"""Maximum number of characters of a kept trace; every profile reads it again."""
+"""Maximum number of characters in a kept trace, which every profile reads again."""
 
 _TEXT = {
     "id",
@@ -54,7 +54,7 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Position of a trace, with number, beginning and premises of its first contradicted claim."""
+    """Position of a trace, and number, beginning and premises of its first contradicted claim."""
 
     file: str
     line: int
@@ -72,14 +72,15 @@ class Summary:
         feasible: Number of feasible scenes.
         claims: Number of claims.
         parsed: Number of claims with a supported relation.
-        decided: Number of entailed or contradicted claims, as relations or labels.
-        assumed: Parsed claims by verdict in the assumed context.
-        grounded: Parsed claims by verdict in the grounded context.
-        stated: Profile and relation, such as "nine-way overlap", to the number of scenes in words
-            that state it, without datasets: words may have other senses in their texts.
+        decided: Number of claims that are entailed or contradicted, as relations or labels.
+        assumed: Number of parsed claims by verdict in the assumed context.
+        grounded: Number of parsed claims by verdict in the grounded context.
+        stated: Maps a profile and relation, such as "nine-way overlap", to the number of scenes in
+            words that state it. Scenes of datasets do not count, because their words may have other
+            senses.
         truncated: Number of truncated or empty traces.
         contradicted: Number of traces with a contradicted claim.
-        wrong: The first of these.
+        wrong: The first traces with a contradicted claim.
         undecided: The first traces in words with undecided claims.
     """
 
@@ -98,7 +99,7 @@ class Summary:
 
     @classmethod
     def of(cls, audit: Mapping[str, Any], trace: Trace | None = None, keep: bool = True) -> Summary:
-        """Counts of one audit (a dictionary).
+        """Count one audit (a dictionary).
 
         Args:
             audit: The audit.
@@ -124,7 +125,7 @@ class Summary:
 
     @classmethod
     def total(cls, summaries: Iterable[Summary]) -> dict[str, Any]:
-        """Sum of summaries, without traces, as JSON values."""
+        """Sum summaries, without their traces, as JSON values."""
         total = cls()
         for summary in summaries:
             total.add(summary)
@@ -132,14 +133,14 @@ class Summary:
 
     @classmethod
     def from_total(cls, total: Mapping[str, Any]) -> Summary:
-        """Summary from its `total`."""
+        """Restore a summary from its `total`."""
         counts = {name: Counter(total[name]) for name in ("assumed", "grounded", "stated")}
         return cls(
             **{**total, **counts, "wrong": [Wrong(*each) for each in total.get("wrong", ())]}
         )
 
     def add(self, other: Summary) -> None:
-        """Add another summary's counts."""
+        """Add the counts of another summary."""
         self.traces += other.traces
         self.feasible += other.feasible
         self.claims += other.claims
@@ -154,28 +155,30 @@ class Summary:
         self.undecided = (self.undecided + other.undecided)[:SAMPLED]
 
     def shares(self, counts: Counter[str]) -> dict[Verdict, float]:
-        """Verdict counts as shares, in the order of the verdicts."""
+        """Return verdict counts as shares, in the order of the verdicts."""
         total = counts.total() or 1
         return {verdict: counts[verdict] / total for verdict in Verdict}
 
 
 class Summaries:
-    """Summaries of one worker's audits. They keep at most as many traces as a whole run, since a
-    worker's later traces also come later in the run.
+    """Summaries of one worker's audits. They keep at most as many traces as a whole run does,
+    because a worker's later traces also come later in the run.
     """
 
     def __init__(self) -> None:
         self._left = SAMPLED
 
     def of(self, audit: Mapping[str, Any], trace: Trace) -> Summary:
-        """Summary of one audit."""
+        """Summarize one audit."""
         summary = Summary.of(audit, trace, keep=bool(self._left))
         self._left -= len(summary.undecided)
         return summary
 
 
 def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
-    """Profile and relations stated by a scene in words that has no dataset."""
+    """Count the relations that a scene states, with the profile, if it is in words and has no
+    dataset.
+    """
     if trace is None or trace.structured or trace.dataset:
         return Counter()
     profile = audit["ontology"]["profile"]
@@ -184,7 +187,6 @@ def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
 
 
 def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
-    """The trace, if one of its claims is contradicted."""
     for claim in audit["claims"]:
         if claim["verdict"] == Verdict.CONTRADICTED:
             text = claim_text(claim)
@@ -197,20 +199,20 @@ def _wrong(audit: Mapping[str, Any]) -> list[Wrong]:
 
 
 def decided(audit: Mapping[str, Any]) -> int:
-    """Number of entailed or contradicted claims of an audit."""
+    """Return the number of claims in an audit that are entailed or contradicted."""
     return sum(
         claim["verdict"] in (Verdict.ENTAILED, Verdict.CONTRADICTED) for claim in audit["claims"]
     )
 
 
 def parts_read(audit: Mapping[str, Any]) -> int:
-    """Number of claims and scene sentences with relations."""
+    """Return the number of claims and scene sentences that have relations."""
     sentences = {relation["sentence"] for relation in audit["scene"]["relations"]}
     return len(sentences) + sum(bool(claim["relations"]) for claim in audit["claims"])
 
 
 def _undecided(audit: Mapping[str, Any], trace: Trace) -> list[Undecided]:
-    """The trace, if another reading of its words might decide an undecided claim."""
+    """Return the trace if another reading of its words might decide an undecided claim."""
     claims, settled = len(audit["claims"]), decided(audit)
     if settled == claims or claims > _LARGEST or trace.structured or trace.readings is not None:
         return []

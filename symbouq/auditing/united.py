@@ -1,4 +1,6 @@
-"""Two readings of one trace: both are audited, and each claim takes the reading that decides it."""
+"""Combine two readings of one trace: audit both, and take each claim from the reading that decides
+it.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,12 @@ from symbouq.reading.model.judging import CONFIRMED, DOUBTED
 from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 
 Audited = tuple[ParsedTrace, TraceResult]
-"""Parsed trace with its result."""
+"""A parsed trace with its result."""
 
 
 def united(own: Audited, other: Audited) -> Audited:
     """Unite the audits of two readers. A claim that only one of them reads, or that the scene
-    decides only in one reading, is taken from that reader. A claim entailed in one reading and
+    decides in one reading only, is taken from that reader. A claim entailed in one reading and
     contradicted in the other is unknown.
 
     Args:
@@ -47,7 +49,7 @@ def united(own: Audited, other: Audited) -> Audited:
 def _judge(
     claim: Claim, judged: ClaimResult, second: Claim, found: ClaimResult
 ) -> tuple[Claim, ClaimResult]:
-    """Reading of a claim that decides it, with its result."""
+    """Return the reading of a claim that decides it, with its result."""
     if not found.grounded.determinate:
         silent = not claim.relations and claim.stance == ASSERTED
         return (second, found) if silent and second.relations else (claim, judged)
@@ -60,6 +62,5 @@ def _judge(
 
 
 def _as_sure(claim: Claim, confidence: float) -> Claim:
-    """Claim with a given confidence."""
     relations = (replace(statement, confidence=confidence) for statement in claim.relations)
     return replace(claim, relations=tuple(relations))

@@ -1,4 +1,4 @@
-"""Outcomes of an audit: verdicts, premises, and results of claims and traces."""
+"""Outcomes of an audit: verdicts, premises, and results for claims and traces."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Verdict(StrEnum):
 
 
 def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
-    """Whether a context uses a claim's assumed verdict rather than its grounded one.
+    """Whether a context takes a claim's assumed verdict rather than its grounded one.
 
     The non-committal context admits no unresolved claim, but still reports contradictions of
     earlier claims.
 
     Args:
         assumed: The claim's verdict in the assumed context.
-        grounded: Its verdict in the grounded context.
+        grounded: The claim's verdict in the grounded context.
         context: One of `symbouq.records.Context`.
     """
     if context == "non-committal":
@@ -42,7 +42,7 @@ def reads_assumed(assumed: str, grounded: str, context: str) -> bool:
 
 
 def verdict_in(claim: Mapping[str, Any], context: str) -> str:
-    """Verdict on a claim (a dictionary) in a context."""
+    """Return the verdict on a claim (a dictionary) in a context."""
     assumed, grounded = str(claim["verdict"]), str(claim["grounded_verdict"])
     return assumed if reads_assumed(assumed, grounded, context) else grounded
 
@@ -51,16 +51,16 @@ Clashes = list[tuple[str, tuple[str, ...]]]
 """Codes of the closure's clashes with their relations."""
 
 REPAIR_BUDGET = 3
-"""Maximum repair that the paper's bounded value distinguishes; larger ones count as 4."""
+"""Maximum repair that the paper's bounded value distinguishes. Larger ones count as 4."""
 
 
 @dataclass(frozen=True)
 class Premise:
-    """Premise: a scene sentence (or scene relation) or a generated claim.
+    """Premise: a scene sentence, a scene relation or a generated claim.
 
     Attributes:
         source: `scene` or `claim`.
-        number: Its number, from 1.
+        number: Number of the premise, from 1.
     """
 
     source: str
@@ -80,17 +80,17 @@ class ClaimResult:
         repair: Exact repair distance; 0 without a conflict, None if no removal of generated
             relations repairs the claim.
         first_conflict: Whether the claim is the first to make the context infeasible.
-        feasible_after: Whether the assumed context with the claim is feasible.
+        feasible_after: Whether the assumed context is feasible with the claim.
         premises: Premises of a determinate verdict.
-        fault: Relation that a contradicted claim's premises exclude.
+        fault: Relation of a contradicted claim that its premises exclude.
         reason: Name of the message that explains the verdict; `timed_out` if a limit was reached
             first.
-        grounded_reason: Name of the message that explains a grounded verdict; empty if `reason`
+        grounded_reason: Name of the message that explains the grounded verdict; empty if `reason`
             explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
-        presumed: World defaults that a determinate verdict rests on: pairs of relations of which
+        presumed: World defaults that a determinate verdict rests on. Each is a pair of relations;
             the first implies the second by default.
-        answer: For a claim judged as an answer, the scene's answer.
+        answer: The scene's answer, if the claim is judged as an answer.
         given: The delivered answer.
     """
 
@@ -110,7 +110,7 @@ class ClaimResult:
 
     @property
     def conditional(self) -> bool:
-        """Whether a determinate verdict changes in the grounded context."""
+        """Whether a determinate verdict is different in the grounded context."""
         return self.verdict.determinate and self.verdict is not self.grounded
 
     @property
@@ -122,7 +122,7 @@ class ClaimResult:
 
     @classmethod
     def unparsed(cls, feasible: bool = True) -> Self:
-        """Result for a claim that states nothing.
+        """Return the result for a claim that states nothing.
 
         Args:
             feasible: Whether the assumed context is feasible.
@@ -131,7 +131,7 @@ class ClaimResult:
 
     @classmethod
     def blocked(cls, reason: str, grounded: Verdict = Verdict.NOT_EVALUABLE) -> Self:
-        """Result for a claim in an infeasible context.
+        """Return the result for a claim in an infeasible context.
 
         Args:
             reason: Name of the message: `blocked_scene`, or `blocked` by an earlier claim.
@@ -141,10 +141,10 @@ class ClaimResult:
 
     @classmethod
     def undecided(cls, grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> Self:
-        """Result for a claim left without a verdict by a limit.
+        """Return the result for a claim whose verdict a limit prevented.
 
         Args:
-            grounded: Its grounded verdict, if there is one.
+            grounded: The claim's grounded verdict, if known.
             feasible: Whether the assumed context is feasible; if not, no claim is evaluable.
         """
         verdict = Verdict.UNKNOWN if feasible else Verdict.NOT_EVALUABLE
@@ -157,10 +157,10 @@ class TraceResult:
 
     Attributes:
         feasible: Whether the scene alone is feasible.
-        clash: Premises of an infeasible scene that contradict each other.
-        clash_reasons: Codes and relations of that clash, if the closure names it.
-        claims: One result per claim, in order.
-        timed_out: Whether a limit was reached: verdicts with the reason `timed_out` are then
+        clash: Premises that contradict each other, if the scene is infeasible.
+        clash_reasons: Codes and relations of that clash, if the closure identifies it.
+        claims: The result for each claim, in order.
+        timed_out: Whether a limit was reached. Verdicts with the reason `timed_out` are then
             missing, and repairs and premises may not be the best.
     """
 
@@ -172,7 +172,7 @@ class TraceResult:
 
     @property
     def undecided(self) -> list[int]:
-        """Numbers of the claims left without a verdict by a limit."""
+        """Numbers of the claims whose verdict a limit prevented."""
         return [n for n, c in enumerate(self.claims, start=1) if c.reason == "timed_out"]
 
     def whole(self) -> TraceResult:

@@ -1,7 +1,7 @@
-"""Claims of a trace in order, each decided in the context before it (Eqs. trusted and prefix).
+"""Decide the claims of a trace in order, each in the context before it (Eqs. trusted and prefix).
 
 Relations and events are decided by different logics (`symbouq.auditing.relations`,
-`symbouq.auditing.events`); the order of contexts is the same for both.
+`symbouq.auditing.events`), but the order of contexts is the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ U = TypeVar("U")
 
 @dataclass(frozen=True)
 class SceneDecision:
-    """Whether a scene is feasible; otherwise its clashing premises and their reasons."""
+    """Whether a scene is feasible. If not, its clashing premises and their reasons."""
 
     feasible: bool
     clash: tuple[Premise, ...] = ()
@@ -31,12 +31,12 @@ class SceneDecision:
 
 
 class Step(NamedTuple, Generic[U]):
-    """Claim decided in the context before it.
+    """A claim, decided in the context before it.
 
     Attributes:
         result: The finding.
-        admitted: The claim as a premise of later claims; None if it adds nothing to a context.
-        explain: Function that adds the premises of the finding, if that takes more time.
+        admitted: The claim as a premise for later claims; None if it adds nothing to a context.
+        explain: Adds the premises of the finding, if this takes additional time.
     """
 
     result: ClaimResult
@@ -51,7 +51,7 @@ class ClaimWalk(ABC, Generic[C, U]):
         claims: Content of each claim, in order.
 
     Attributes:
-        claims: As given.
+        claims: Content of each claim, in order.
         timed_out: Whether a limit was reached.
     """
 
@@ -69,11 +69,11 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @abstractmethod
     def grounded(self, number: int, claim: C) -> Verdict:
-        """Verdict on a claim, given only the scene.
+        """Judge a claim given only the scene.
 
         Args:
-            number: Its number, from 1.
-            claim: Its content.
+            number: Number of the claim, from 1.
+            claim: Content of the claim.
 
         Raises:
             LimitError: If time runs out.
@@ -84,25 +84,25 @@ class ClaimWalk(ABC, Generic[C, U]):
         """Decide a claim in a feasible assumed context.
 
         Args:
-            number: Its number, from 1.
-            claim: Its content.
-            grounded: Its grounded verdict.
-            admitted: Earlier claims of the context.
+            number: Number of the claim, from 1.
+            claim: Content of the claim.
+            grounded: Grounded verdict on the claim.
+            admitted: Earlier claims in the context.
 
         Raises:
             LimitError: If time runs out.
         """
 
     def enters(self, number: int) -> bool:
-        """Whether contexts admit a claim."""
+        """Whether a claim may enter a context."""
         return True
 
     def why_open(self, number: int, claim: C) -> str:
-        """Name of the message why the scene leaves a claim unknown.
+        """Return the name of the message that explains why the scene leaves a claim unknown.
 
         Args:
-            number: Its number, from 1.
-            claim: Its content.
+            number: Number of the claim, from 1.
+            claim: Content of the claim.
         """
         return "unknown"
 
@@ -118,15 +118,15 @@ class ClaimWalk(ABC, Generic[C, U]):
         return TraceResult(True, (), [], self.walk(), self.timed_out)
 
     def all(self, result: ClaimResult) -> list[ClaimResult]:
-        """One finding for every claim with content."""
+        """Give every claim with content the same finding."""
         unparsed = ClaimResult.unparsed(result.feasible_after)
         return [replace(result if claim else unparsed) for claim in self.claims]
 
     def walk(self) -> list[ClaimResult]:
         """Walk through the claims, each in its assumed context.
 
-        Verdicts are decided before premises, and grounded verdicts first. If time runs out, only
-        the best premises are lost.
+        Verdicts are decided before premises, and grounded verdicts first. If time runs out, at
+        least the verdicts are known, and only the best premises are lost.
         """
         grounds: list[Verdict | None] = []
         for number, claim in enumerate(self.claims, start=1):
@@ -161,7 +161,7 @@ class ClaimWalk(ABC, Generic[C, U]):
                 result = ClaimResult.blocked("blocked", ground)
             else:
                 result = ClaimResult.undecided(ground or Verdict.UNKNOWN, feasible)
-                # Later claims, whose context includes this one, are not decided either.
+                # The context of later claims includes this one, so they are not decided either.
                 decided = decided and not self.enters(number)
             if result.grounded is Verdict.UNKNOWN:
                 known = ground is not None
@@ -173,7 +173,7 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Optional step: it ends at a limit, which is recorded in the result."""
+        """Run an optional step. It ends when a limit is reached, which the result records."""
         try:
             yield
         except LimitError:

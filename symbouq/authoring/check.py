@@ -1,7 +1,7 @@
 """Findings about an ontology, with remedies: `symbouq rules check`.
 
 Every finding has a stable code, a severity, a place and a remedy. `rules/check.lp` declares the
-checks; those that need the audit's solver are here.
+checks; those that need the audit's solver are in this module.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from symbouq.ontology.wellformed import read_source
 
 @dataclass(frozen=True, order=True)
 class Finding:
-    """A fault of an ontology, with the stable name of its check (`rules/check.lp`), a severity
+    """A fault of an ontology, with the stable name of its check (`rules/check.lp`), its severity
     (`error`, `warning` or `note`) and its remedy.
     """
 
@@ -72,12 +72,15 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """Findings about the statements of an ontology; after reading errors, only those."""
+    """Return the findings about an ontology's statements. If there were errors in reading them,
+    return only those.
+    """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
     mends: dict[_Fault, str] = {}
     profiles = [profile for (profile,) in source.rows["profile", 1]]
-    # Unreadable statements would be missing everywhere else: report them first.
+    # Statements that cannot be read would be reported as missing everywhere else, so report them
+    # first.
     if not errors:
         for finder in (
             *(_repeated, _replaced, _unmatched, _without_reason, _without_clash),
@@ -91,7 +94,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
                 own = [f for f in solved.findings if f.place.file in source.own]
                 for finding in own:
                     profiles_of[finding.code, finding.place, finding.message].append(profile)
-                # Faulty facts cause many clashes: report them first, too.
+                # Faulty facts cause many clashes, so report them first, too.
                 if not any(finding.severity == "error" for finding in own):
                     ontology = solved_ontology(source, solved, profile, name, "")
                     for fault in contradictions.of(ontology):
@@ -100,7 +103,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
                 errors.append(error)
                 if error.code == "growth":  # slow to find, and the same in every profile
                     break
-    # Blame a built-in file only if no file of the author is involved.
+    # Blame a built-in file only if none of the author's files is involved.
     for fatal in [error for error in errors if error.file in source.own] or errors:
         place = Place(fatal.file or name, fatal.line or 1)
         profiles_of[fatal.code, place, fatal.message] = profiles
@@ -118,7 +121,7 @@ def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Findi
 
 
 def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
-    """Profiles with a finding, unless all have it."""
+    """Name the profiles that have a finding, unless all of them do."""
     names = [profile.replace("_", "-") for profile in dict.fromkeys(some)]
     if len(names) == len(profiles):
         return ""
@@ -127,7 +130,7 @@ def _in(some: Sequence[str], profiles: Sequence[str]) -> str:
 
 
 _Fault = tuple[str, Place, str]
-"""Code, position and message."""
+"""Code, position and message of a fault."""
 
 
 def _repeated(source: Source) -> Iterator[_Fault]:
@@ -137,7 +140,6 @@ def _repeated(source: Source) -> Iterator[_Fault]:
 
 
 def _replaced(source: Source) -> Iterator[_Fault]:
-    """Built-in relations that the author declares anew."""
     for fact, place in source.facts.items():
         if fact.name == "family" and (count := source.replaced.get(str(fact.arguments[0]))):
             message = (
@@ -148,7 +150,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Phrases that no sentence can have, because a sentence ends within them."""
+    """Yield phrases that cannot occur in a sentence, because a sentence ends within them."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -163,7 +165,6 @@ _ABBREVIATED = re.compile(r"\w\.\w\.\s")
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
-    """Names of the clashes that rules derive."""
     for rule in rules:
         for term in atoms_in([rule.head]) if rule.ast_type is ast.ASTType.Rule else ():
             if signature(term) == ("clash", 3):
@@ -172,7 +173,6 @@ def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _without_clash(source: Source) -> Iterator[_Fault]:
-    """Reasons for clashes that no rule derives."""
     built_in = _clashes(rule_statements("hulls"))
     known = {*built_in, *_clashes(rule.statement for rule in source.rules)}
     for fact, place in source.facts.items():
@@ -185,7 +185,6 @@ def _without_clash(source: Source) -> Iterator[_Fault]:
 
 
 def _without_reason(source: Source) -> Iterator[_Fault]:
-    """Clashes without a reason/2."""
     explained = {name for name, _ in source.rows["reason", 2]}
     for rule in source.rules:
         for name in _clashes([rule.statement]):
@@ -194,8 +193,8 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Vocabulary predicates that the author derives and uses like a helper, without stating a fact
-    of them.
+    """Yield vocabulary predicates that the author derives and uses like a helper, without stating a
+    fact of them.
     """
     stated = {
         (fact.name, len(fact.arguments))
@@ -213,8 +212,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Built-in directions that the author lets imply something: claims of them no longer follow
-    from places alone.
+    """Yield built-in directions for which the author adds consequences: claims about them no longer
+    follow from places alone.
     """
     rows = source.rows
     stated = {
@@ -236,11 +235,11 @@ def _narrowed(source: Source) -> Iterator[_Fault]:
 
 
 class _Contradictions:
-    """Finder of relations that contradict themselves: the audit's rules derive a clash from one
-    premise.
+    """Finder of relations that contradict themselves: the audit's rules derive a clash from a
+    single premise.
 
-    Profiles share most of their relations, so one with the same meaning and axioms as a consistent
-    one is not solved again.
+    Profiles share most of their relations. A relation with the same meaning and axioms as a
+    consistent one is therefore not solved again.
     """
 
     def __init__(self, source: Source) -> None:
@@ -248,7 +247,6 @@ class _Contradictions:
         self._consistent: set[tuple[str, ...]] = set()
 
     def of(self, ontology: Ontology) -> Iterator[_Fault]:
-        """Contradictions of a profile."""
         axioms = (
             ontology.encoding.closure_facts,
             ontology.encoding.rules,
@@ -259,10 +257,11 @@ class _Contradictions:
         meanings: dict[str, tuple[str, ...]] = {}
         for number, relation in enumerate(ontology.relations.family):
             key = ontology.encoding.readings[ASSERTED, relation]
-            # The reading's facts, without its number.
+            # Facts of the reading, without its number.
             meanings[relation] = (ontology.encoding.facts[key].replace(f"({key},", "("), *axioms)
             if meanings[relation] not in self._consistent:
-                # Each relation gets its own two things, so one program checks all.
+                # Each relation gets two things of its own, so that one program checks all
+                # relations.
                 atoms[relation] = (key, 2 * number, 2 * number + 1)
         solver = TraceSolver(ontology, atoms.values())
         for relation, atom in atoms.items():
@@ -286,7 +285,9 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """First fact of the checked files that has most of some relations."""
+    """Return the place of the first fact in the checked files that has the most of the given
+    relations.
+    """
 
     def count(fact: clingo.Symbol) -> int:
         return len(set(map(str, fact.arguments)).intersection(relations))
@@ -296,13 +297,13 @@ def _involved(source: Source, relations: Collection[str]) -> Place:
 
 
 def as_json(findings: Sequence[Finding]) -> list[dict[str, object]]:
-    """Findings as JSON objects."""
+    """Return the findings as JSON objects."""
     order = ("code", "severity", "file", "line", "message", "mend")
     return [{name: getattr(finding, name) for name in order} for finding in findings]
 
 
 def as_sarif(findings: Sequence[Finding]) -> dict[str, object]:
-    """Findings as a SARIF log."""
+    """Return the findings as a SARIF log."""
     table = checks()
     found = sorted({finding.code for finding in findings})
     rules = {code: Rule(code, table[code].mend, table[code].mend) for code in found}

@@ -1,8 +1,8 @@
-"""Coverage of rules and facts by tests: `symbouq rules test --coverage`.
+"""Measure which rules and facts the tests cover: `symbouq rules test --coverage`.
 
 A rule fires if its body can hold in a program that a test makes. A fact fires if such a rule uses
-it or a consequence of it, or if the tests have all that it names: its relations in stated or
-claimed relations, its words in texts and messages.
+the fact or a consequence of it, or if the tests contain everything that the fact names: its
+relations in stated or claimed relations, its words in texts and messages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class Item:
-    """Rule or fact with its position, and whether a test fired it."""
+    """A rule or fact with its position, and whether a test fired it."""
 
     place: Place
     text: str
@@ -57,7 +57,7 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """Share of fired items, 0 to 1; 1 if there are none."""
+        """Share of items that fired, 0 to 1; 1 if there are no items."""
         if not self.items:
             return 1.0
         return sum(item.fired for item in self.items) / len(self.items)
@@ -69,11 +69,11 @@ class Coverage:
 
 
 _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
-"""Rule files that, with their includes, contain all rules that decide."""
+"""Rule files that, with the files they include, contain all rules that decide."""
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
-    """Run tests and collect the rules and facts that they fire.
+    """Run tests and collect the rules and facts that fire.
 
     For an ontology that extends the built-in one, only the folder's own statements count.
 
@@ -115,8 +115,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
 def _is_testable(
     fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
 ) -> bool:
-    """Whether tests can have what a fact names: its words, or relations of some profile that a rule
-    reads.
+    """Whether tests can contain what a fact names: its words, or relations of some profile that a
+    rule reads.
     """
     if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
@@ -129,7 +129,6 @@ def _has_words(fact: clingo.Symbol) -> bool:
 
 
 def _names_in(trees: Iterable[ast.AST]) -> set[str]:
-    """Names of all atoms and functions in the bodies of some rules."""
     return {name for tree in trees for part in tree.body for name in _NAME.findall(str(part))}
 
 
@@ -137,7 +136,6 @@ _NAME = re.compile(r"([a-z]\w*)\(")
 
 
 def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[str]]:
-    """Relations that tests state or claim, by profile."""
     found: dict[Ontology, set[str]] = defaultdict(set)
     for spec in specs:
         trace = spec.trace()
@@ -154,11 +152,11 @@ def _stated(auditor: TraceAuditor, specs: Sequence[Spec]) -> dict[Ontology, set[
 
 
 class _Told(NamedTuple):
-    """Words of tests and their messages.
+    """Words in the tests and in their messages.
 
     Attributes:
         texts: Words of each text and message, in lower case.
-        prose: All of them, separated by spaces.
+        prose: All these words, separated by spaces.
         options: Values of the tests' options, in lower case.
     """
 
@@ -167,18 +165,20 @@ class _Told(NamedTuple):
     options: frozenset[str]
 
     def has(self, fact: clingo.Symbol) -> bool:
-        """Whether they have a text of a fact; False for a fact without texts."""
+        """Whether the tests contain one of the fact's texts; False for a fact without texts."""
         texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
         if fact.name == "verb" or "verb" in map(str, fact.arguments):
             return any(map(self._has_verb, texts))
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether they have a text, possibly inflected, or all pieces of a template."""
+        """Whether the tests contain a text, possibly inflected, or all pieces of a template."""
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether a text has the words of a verb, in any form and with others between."""
+        """Whether some text contains the words of a verb, in any form and with other words between
+        them.
+        """
         first, *rest = text.split()
         of_verb = (words for words in self.texts if words.issuperset(rest))
         return any(word[:2] == first[:2] for words in of_verb for word in words)
@@ -198,7 +198,9 @@ def _told(specs: Sequence[Spec], outcomes: Sequence[Outcome]) -> _Told:
 
 
 def _rule_files(*names: str) -> Iterator[ast.AST]:
-    """Statements with a body, or a choice, of rule files; by default of all that decide."""
+    """Yield the statements of rule files that have a body or a choice; by default, of all files
+    that decide.
+    """
     for statement in rule_statements(*(names or _PROGRAMS)):
         if statement.ast_type in (ast.ASTType.Rule, ast.ASTType.Minimize):
             yield statement
@@ -207,13 +209,13 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 def _observers(
     trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
 ) -> str:
-    """Rules that report which statements fire, and with which body atoms except those `beside`;
-    with `whys`, also the premises of each head.
+    """Return rules that report which statements fire, and with which body atoms, except those
+    `beside`. With `whys`, also report the premises of each head.
     """
     lines = []
     for tree in trees:
         namer = _Namer()
-        # After grounding, a difference may or may not hold.
+        # Grounding does not decide whether a difference holds.
         body = [part for part in tree.body if not _is_difference(part)]
         parts = [namer.visit(part) if _is_positive(part) else part for part in body]
         positive = [part for part in parts if _is_positive(part)]
@@ -230,13 +232,11 @@ def _observers(
 
 
 def _is_difference(part: ast.AST) -> bool:
-    """Whether a part of a body is a difference constraint."""
     literal = part.ast_type is ast.ASTType.Literal
     return literal and part.atom.ast_type is ast.ASTType.TheoryAtom
 
 
 def _is_positive(part: ast.AST) -> bool:
-    """Whether a part of a body is a plain positive atom."""
     return (
         part.ast_type is ast.ASTType.Literal
         and part.sign == ast.Sign.NoSign
@@ -245,7 +245,7 @@ def _is_positive(part: ast.AST) -> bool:
 
 
 class _Namer(ast.Transformer):
-    """Name anonymous variables of atoms, so that a head can repeat them."""
+    """Give names to anonymous variables in atoms, so that a head can repeat them."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -258,7 +258,7 @@ class _Namer(ast.Transformer):
 
 
 Spot = tuple[str, int, int]
-"""File, line and column of a statement; several may share a line."""
+"""File, line and column of a statement. Several statements may share a line."""
 
 
 def _spot(tree: ast.AST) -> Spot:
@@ -275,7 +275,7 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
 
 
 def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """Rules that fire in the traces' programs, and the atoms of their bodies."""
+    """Return the rules that fire in the programs of traces, and the atoms of their bodies."""
     own = [rule.private for rule in source.rules if rule.audit]
     fired: set[Spot] = set()
     used: set[clingo.Symbol] = set()
@@ -299,7 +299,7 @@ def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[cl
 def _provenance(
     source: Source, profile: str
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
-    """Premises of each table row of a profile, and the table rules that fire."""
+    """Return the premises of each table row of a profile, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
     observers = _observers([*_rule_files("compile"), *own], whys=True)
     control = compiling_program(source, profile, "coverage", observers)
@@ -313,7 +313,6 @@ def _provenance(
 def _leaves(
     roots: Iterable[clingo.Symbol], why: dict[clingo.Symbol, set[clingo.Symbol]]
 ) -> set[clingo.Symbol]:
-    """All premises of some atoms, including themselves."""
     seen: set[clingo.Symbol] = set()
     left = list(roots)
     while left:
@@ -329,14 +328,14 @@ _NAMES = {
     "composition": ("composition",),
     "incompatible": ("incompatible", "means_not"),
 }
-"""Axiom of the closure to the facts of a profile it comes from."""
+"""Maps an axiom of the closure to the predicates of the profile's facts that it comes from."""
 
 
 def _used_rows(
     rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
-    """Table rows of a profile that its tests use: by the relations that they state or claim, or by
-    the body atoms `used` by fired rules.
+    """Yield the table rows of a profile that its tests use: through the relations that they state
+    or claim, or through the body atoms `used` by fired rules.
     """
     rows = [*rows]
     known = {plain(row.arguments[0]) for row in rows if row.name == "family"}
@@ -359,7 +358,9 @@ def _used_rows(
 
 
 def _fits(entry: str, words: str) -> bool:
-    """Whether words contain those of an entry, the first possibly inflected, "#" for any number."""
+    """Whether words contain those of an entry. The first word may be inflected, and "#" stands for
+    any number.
+    """
     first, *rest = _WORD.findall(entry.lower()) or [""]
     if f" {' '.join([first, *rest])} " in words:
         return True

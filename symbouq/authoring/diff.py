@@ -1,5 +1,5 @@
-"""Verdicts that a change of the rules flips, and the responsible part of the change: `symbouq rules
-diff`.
+"""Find verdicts that a change to the rules flips, and the part of the change that is responsible:
+`symbouq rules diff`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ BUILTIN = "builtin"
 
 @dataclass(frozen=True)
 class Change:
-    """A fact or rule in which two ontologies differ.
+    """A fact or rule that differs between two ontologies.
 
     Attributes:
-        before: The old statement; empty if it is new.
-        after: The new statement; empty if it is gone.
-        place: Its place, in the new ontology if it is there.
+        before: The old statement; empty if the statement is new.
+        after: The new statement; empty if the statement is gone.
+        place: Place of the statement, in the new ontology if it is there.
     """
 
     before: str
@@ -55,7 +55,7 @@ class Example:
 
 @dataclass
 class Difference(Flips):
-    """Verdicts of a corpus that change with the rules.
+    """Verdicts on a corpus that change with the rules.
 
     Attributes:
         changes: Statements that differ between the ontologies.
@@ -68,7 +68,7 @@ class Difference(Flips):
     failed: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, Any]:
-        """Difference as a JSON object."""
+        """Return the difference as a JSON object."""
         examples = {
             kind: [{**asdict(e.flip), "because": list(map(str, e.because))} for e in some]
             for kind, some in self.examples.items()
@@ -81,7 +81,7 @@ class Difference(Flips):
 
 
 def library(name: str) -> OntologyLibrary:
-    """The ontology of a folder, or the built-in one by its name."""
+    """Return the ontology of a folder, or the built-in one for the name `builtin`."""
     return OntologyLibrary(None if name == BUILTIN else name)
 
 
@@ -99,7 +99,7 @@ def difference(
     differences.
 
     Up to `examples` flips of each kind are kept and explained. `advance` is called after each
-    record, `each` with each trace.
+    record, and `each` for each trace.
 
     Raises:
         OntologyError: If an ontology or the profile cannot be used.
@@ -128,7 +128,7 @@ def difference(
 
 
 def differing(old: str, new: str, profile: str | None) -> Work:
-    """Worker that audits a trace under two ontologies and keeps the differences."""
+    """Return a worker that audits a trace under two ontologies and keeps the differences."""
     auditors = [TraceAuditor(profile, library(name)) for name in (old, new)]
 
     def work(trace: Trace, file: str, line: int) -> tuple[dict[str, Any], Any]:
@@ -146,8 +146,8 @@ def differing(old: str, new: str, profile: str | None) -> Work:
 
 
 def changes(old: Source, new: Source) -> tuple[Change, ...]:
-    """Statements in which two ontologies differ: edited facts, which differ in one argument, then
-    removed and new ones.
+    """Return the statements that differ between two ontologies: edited facts, which differ in one
+    argument, then removed and new ones.
     """
     removed, added = (
         {f"{fact}.": (fact, place) for fact, place in one.facts.items() if fact not in other.facts}
@@ -172,7 +172,6 @@ def changes(old: Source, new: Source) -> tuple[Change, ...]:
 
 
 def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
-    """Whether two facts of a predicate differ in exactly one of several arguments."""
     a, b = first.arguments, second.arguments
     if first.name != second.name or len(a) != len(b) or len(a) < 2:
         return False
@@ -180,7 +179,7 @@ def _differ_in_one(first: clingo.Symbol, second: clingo.Symbol) -> bool:
 
 
 class _Explainer:
-    """Finds a minimal set of changes with which the old ontology gives the new verdict."""
+    """Finder of a minimal set of changes with which the old ontology gives the new verdict."""
 
     def __init__(
         self, old: Source, new: Source, changed: tuple[Change, ...], profile: str | None
@@ -194,7 +193,7 @@ class _Explainer:
     def __call__(self, flip: Flip, trace: Trace) -> tuple[Change, ...]:
         needed = list(self._changed)
         size = max(1, len(needed) // 2)
-        # Drop ever smaller groups that the flip does not need.
+        # Drop smaller and smaller groups of changes that the flip does not need.
         while needed:
             for start in range(0, len(needed), size):
                 rest = needed[:start] + needed[start + size :]
@@ -217,7 +216,6 @@ class _Explainer:
             return False
 
     def _variant(self, some: frozenset[Change]) -> TraceAuditor:
-        """The old ontology with some of the changes."""
         gone = {change.before for change in some}
         come = {change.after for change in some}
         old, new = self._old, self._new
@@ -231,6 +229,5 @@ class _Explainer:
 
 
 def _chooses(some: frozenset[Change]) -> bool:
-    """Whether changes affect the default profile."""
     statements = (text for change in some for text in (change.before, change.after))
     return any(text.startswith(("extends(", "default_profile(")) for text in statements)

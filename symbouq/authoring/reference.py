@@ -1,5 +1,5 @@
-"""Reference of the predicates for rule authors, generated from the doc blocks of `.lp` files
-(`symbouq rules reference`).
+"""Reference of the predicates for rule authors (`symbouq rules reference`), generated from the doc
+blocks of `.lp` files.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symbouq.ontology.source import data_folder, fact_of
 
 @dataclass(frozen=True)
 class Entry:
-    """Documented statement of a file: heading, doc block, and the statements after it."""
+    """A documented statement in a file: heading, doc block, and the statements after it."""
 
     heading: str
     text: str
@@ -25,7 +25,7 @@ class Entry:
 
 
 def entries(file: Path) -> tuple[str, list[Entry]]:
-    """Doc block at the beginning of a file, and its documented predicates."""
+    """Return the doc block at the beginning of a file, and the predicates documented in it."""
     opening = ""
     heading = block = ""
     documented: list[Entry] = []
@@ -45,7 +45,7 @@ def entries(file: Path) -> tuple[str, list[Entry]]:
 
 
 def reference() -> str:
-    """Reference as Markdown."""
+    """Return the reference as Markdown."""
     return "\n".join(_lines())
 
 

@@ -1,4 +1,4 @@
-"""A new ontology with tests: `symbouq rules new`."""
+"""Start a new ontology with tests: `symbouq rules new`."""
 
 from __future__ import annotations
 
@@ -54,8 +54,7 @@ claims:
 
 
 def start(folder: str) -> list[Path]:
-    """Write a new ontology with a test into a folder without `.lp` files; returns the written
-    files.
+    """Write a new ontology with a test into a folder without `.lp` files. Return the written files.
 
     Raises:
         OntologyError: If the folder already has rules, or cannot be written.

@@ -1,4 +1,4 @@
-"""Relations of a profile and their composition: `symbouq rules show` and `rules table`."""
+"""Show the relations of a profile and their composition: `symbouq rules show` and `rules table`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ class RelationSheet:
     """Everything that a profile says about a relation.
 
     Attributes:
-        readings: Bounds on each axis, by role; empty if closure decides it.
+        readings: Bounds on each axis, by role; empty if the closure decides the relation.
         properties: Stated properties such as `symmetric`.
-        converse: Its converse, if that has a name.
+        converse: The converse, if it has a name.
         follows: Other relations that follow for the same pair.
-        clashes: Relations that exclude it.
-        composes: Open relations after composing it with each relation of its family.
-        phrases: Phrases that read as it.
-        wordings: Phrases for it in generated text.
-        stated_in: Files that mention it, with lines.
+        clashes: Relations that exclude this one.
+        composes: Relations that stay possible when this one is composed with each relation of its
+            family.
+        phrases: Phrases that are read as this relation.
+        wordings: Phrases for the relation in generated text.
+        stated_in: Files that mention the relation, with lines.
     """
 
     name: str
@@ -48,10 +49,10 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Everything that a profile says about a relation.
+    """Collect everything that a profile says about a relation.
 
     Raises:
-        OntologyError: If the profile does not have it.
+        OntologyError: If the profile does not have this relation.
     """
     ontology = library.ontology(profile)
     try:
@@ -88,7 +89,7 @@ def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -
 
 
 def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
-    """Positions by file, as `file:3,5,6`."""
+    """List positions by file, as `file:3,5,6`."""
     lines: dict[str, list[int]] = defaultdict(list)
     for place in sorted(places):
         lines[place.file].append(place.line)
@@ -96,7 +97,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """Row of a composition table, without cells that leave everything open."""
+    """Return a row of a composition table, without cells that exclude nothing."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -111,7 +112,6 @@ def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
 def _readings(
     library: OntologyLibrary, ontology: Ontology, relation: str
 ) -> dict[str, tuple[str, ...]]:
-    """Bounds of a relation in words, by role."""
     bounds: dict[tuple[str, str, str, str], dict[str, str]] = defaultdict(dict)
     profile = ontology.profile.replace("-", "_")
     for row in solved_tables(library.source, profile, library.name).rows:
@@ -146,7 +146,7 @@ class Table:
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """The table as text: a header, then a row per first relation."""
+        """Return the table as text: a header, then a row for each first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -156,7 +156,8 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """Composition tables of a family, or of all families in which a pair decides something.
+    """Return the composition tables of a family, or of every family in which some pair excludes
+    something.
 
     Raises:
         OntologyError: If the profile has no such family.
@@ -177,6 +178,6 @@ def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
 
 
 def as_markdown(rows: Sequence[Sequence[str]]) -> str:
-    """Rows as a Markdown table; the first row is the header."""
+    """Format rows as a Markdown table; the first row is the header."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])

@@ -1,4 +1,4 @@
-"""`symbouq rules test`: checks the expectations of `.test` files (`symbouq.ontology.specs`)."""
+"""Check the expectations of `.test` files (`symbouq.ontology.specs`): `symbouq rules test`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
-"""Number of tests whose sentences are read together."""
+"""Number of tests whose sentences are read in one go."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """A failed expectation: its line and the result."""
+    """A failed expectation: its line, and what came out instead."""
 
     line: int
     message: str
@@ -39,9 +39,9 @@ class Outcome:
         spec: The test.
         misses: Failed expectations.
         todo: Known misses that still fail.
-        notes: Oddities that fail nothing: a known miss that passes, an unread scene, no
+        notes: Oddities that are not failures: a known miss that passes, an unread scene, no
             expectation.
-        seconds: Duration.
+        seconds: How long the test took.
         messages: The audit's messages, one per claim.
     """
 
@@ -80,13 +80,11 @@ def run(specs: Sequence[Spec], auditor: TraceAuditor) -> Iterator[Outcome]:
 
 
 def _ahead(specs: Sequence[Spec], auditor: TraceAuditor) -> None:
-    """Read the sentences of some tests in the same batches."""
-    with suppress(SymboUQError):  # raised again where it belongs
+    with suppress(SymboUQError):  # raised again for the test at fault
         auditor.ahead([spec.trace() for spec in specs])
 
 
 def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
-    """Run the test of an outcome and fill it in."""
     spec = outcome.spec
     trace = spec.trace()
     if spec.reads:
@@ -113,7 +111,7 @@ def _run(outcome: Outcome, auditor: TraceAuditor) -> None:
 
 
 def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None:
-    """Fill in the outcome of a test of readings: the parser must read each sentence like an
+    """Fill in the outcome of a test about readings: the parser must read each sentence like an
     equivalent reply of a language model.
     """
     with untimed():
@@ -136,7 +134,7 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Stance and relation in words, the same for a relation and its mirror image."""
+    """Return stance and relation in words, the same for a relation and its mirror image."""
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
@@ -146,14 +144,13 @@ def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tupl
 
 
 _Results = Iterator[tuple[ExpectedClaim | ExpectedPair, str | None]]
-"""Expectations, each with a message if it fails."""
+"""Expectations, each with a message if it failed."""
 
 
 def _judged(spec: Spec, auditor: TraceAuditor, trace: Trace) -> dict[str, Any]:
-    """Audit of a test, its claims judged separately or in sequence."""
     if spec.steps or len(spec.claims) < 2:
         return auditor.audited(trace)
-    # Read claims together, as one text; a single claim might be read differently.
+    # Read the claims together as one text, because a single claim might be read differently.
     parsed = auditor.parser_for(trace).record(trace, auditor.parsed(trace))
     records = [
         auditor.audited(make_record(Trace, {**parsed, "claims": [claim]}))
@@ -172,7 +169,7 @@ def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
 
 
 def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
-    # A test in words without claims has an empty conclusion.
+    # A test in words that has no claims has an empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
         judged = claim["relations"] or claim["verdict"] != "unknown" or claim["reason"] == "open"
         verdict = claim["verdict"] if judged else "unread"
@@ -222,7 +219,7 @@ def _pair_results(spec: Spec, auditor: TraceAuditor, trace: Trace) -> _Results:
 
 
 def as_junit(outcomes: Sequence[Outcome]) -> str:
-    """Outcomes as JUnit XML."""
+    """Return the outcomes as JUnit XML."""
     suite = ElementTree.Element(
         "testsuite",
         name="symbouq rules test",

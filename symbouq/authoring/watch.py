@@ -1,4 +1,4 @@
-"""Waiting for edits of an ontology: `symbouq rules check --watch`, `rules test --watch`."""
+"""Wait for edits to an ontology: `symbouq rules check --watch`, `rules test --watch`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from symbouq.ontology import compilation, source
 from symbouq.ontology.source import data_folder
 
 _SECONDS = 0.3
-"""Seconds between two checks of the files."""
+"""Number of seconds between two checks of the files."""
 
 
 def edits(folder: str | None) -> Iterator[None]:
-    """An item at once, and after every change of a built-in or user rule, ontology file or test,
+    """Yield at once, and then after every change to a built-in or user rule, ontology file or test,
     endlessly.
     """
     roots = [data_folder("rules"), data_folder("ontology")]
@@ -28,7 +28,7 @@ def edits(folder: str | None) -> Iterator[None]:
         if now != before:
             before = now
             source.forget()
-            # Also cached from `rules/`.
+            # These results from `rules/` are cached, too.
             for cached in (compilation.checks, compilation.compiling_rules, logic.rules_text):
                 cached.cache_clear()
             yield
@@ -36,7 +36,6 @@ def edits(folder: str | None) -> Iterator[None]:
 
 
 def _stamps(roots: list[Path]) -> dict[str, tuple[int, int]]:
-    """Time and size of each file that still exists."""
     stamps = {}
     files = chain.from_iterable(root.rglob(f"*.{end}") for root in roots for end in ("lp", "test"))
     for file in files:

@@ -304,7 +304,7 @@ def significance(results: Results) -> list[Table]:
             _across(backbone=results.backbones, dataset=results.datasets),
             _across(metric=others),
             lambda points: [text(point) for point in points],
-            "2,000 resamples of the test traces, two-sided; in brackets the 95 % interval; * p < "
+            "2,000 resamples of the test traces, two-sided; 95 % intervals in brackets; * p < "
             f"{SIGNIFICANT}. Over `shuffled`: aligned against permuted applicability; over "
             "`evaluable-only`: blocked claims counted or left out. "
             f"{_compared(results.cells())}",
@@ -363,9 +363,9 @@ def valsize(results: Results) -> list[Table]:
             _across(dataset=results.datasets),
             _across(metric=map(str, results.config.validation_sizes)),
             lambda points: [text(point) for point in points],
-            f"Mean test AUROC over {len(results.config.seeds)} subsamples. Each decides "
-            "calibration, screening and composition alone; on the source "
-            f"({results.config.source}), all validation data chose the networks' epochs. "
+            f"Mean test AUROC over {len(results.config.seeds)} subsamples. "
+            "Calibration, screening and composition use the subsample only; on the source "
+            f"({results.config.source}), the networks' epochs are chosen on all validation data. "
             f"{_compared_on(results, backbone)}",
             backbone=backbone,
         )
@@ -617,9 +617,9 @@ def efficiency(results: Results) -> list[Table]:
                 _across(method=names),
                 _across(metric=_COSTS),
                 _looked_up(texts),
-                "Without generation, the teacher-forced pass and the audit. The row of two scores "
-                "is the paper's path; the last row is the composer alone. The paper's features are "
-                "4,096 wide, on a B200 GPU.",
+                "Generation, the teacher-forced pass and the audit are not included. The row of "
+                "two scores is the paper's path; the last row is the composer alone. The paper's "
+                "features are 4,096 wide, on a B200 GPU.",
                 label=_renamed(names),
                 dataset="StepGame",
             )
@@ -832,8 +832,8 @@ def _first_errors(results: Results, backbone: str) -> Table | None:
         _across(method=list(dict.fromkeys(name for rows in found.values() for name in rows))),
         _across(dataset=list(found), metric=("F1", "found", "cleared")),
         texts,
-        "Found: traces with a wrong claim in which exactly the first is named. Cleared: traces "
-        "without one in which none is named. Scores name the first claim above a validation "
+        "Found: traces with a wrong claim in which the first wrong claim is named. Cleared: other "
+        "traces, in which no claim is named. Scores name the first claim above a validation "
         f"threshold. Traces with and without a wrong claim: {counts}.",
         backbone=backbone,
     )

@@ -1,1 +1,1 @@
-"""Where users already work: the hosts that SymboUQ is used in. Each module needs its host."""
+"""SymboUQ inside tools that users already work with. Each module needs its host to be installed."""

@@ -1,4 +1,4 @@
-"""A metric of deepeval: `assert_test(case, [SpatialAudit(profile="everyday")])`."""
+"""A metric for deepeval: `assert_test(case, [SpatialAudit(profile="everyday")])`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from symbouq.rewards import TIMEOUT, reward
 
 
 class SpatialAudit(BaseMetric):
-    """Audits what an answer says of a scene: the `context` of a test case, else what stands before
-    the question in its `input`. The right answer is its `expected_output`, where that is known.
+    """Metric that audits what an answer says about a scene: the `context` of a test case, otherwise
+    the text before the question in its `input`. The right answer, if known, is its
+    `expected_output`.
 
-    The score is the `total` of `symbouq.rewards`, its parts are in `score_breakdown`, the claims in
-    `reason`. By default no claim may be contradicted, and the answer has to be right. A case of
+    The score is the `total` of `symbouq.rewards`; its parts are in `score_breakdown`, the claims in
+    `reason`. By default, no claim may be contradicted, and the answer has to be right. A case in
     which nothing is decided is skipped.
     """
 
@@ -34,7 +35,7 @@ class SpatialAudit(BaseMetric):
         return "Spatial audit"
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
-        """The score of a test case; None where nothing is decided."""
+        """Return the score of a test case; None if nothing is decided."""
         scene, question = test_case.context, test_case.input
         if not scene:
             scene, question = split_prompt(test_case.input)
@@ -54,5 +55,5 @@ class SpatialAudit(BaseMetric):
         return self.score
 
     async def a_measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
-        """As `measure`, beside other work."""
+        """Do the same as `measure` without blocking other work."""
         return await asyncio.to_thread(self.measure, test_case)

@@ -29,16 +29,17 @@ from symbouq.records import AnswerRecord, Audit, Instance, Trace
 from symbouq.version import __version__
 
 MAX_BODY = 1 << 20
-"""Bytes of a request's body, unless told otherwise."""
+"""Default maximum number of bytes in the body of a request."""
 
 PATIENCE = 10.0
-"""Seconds in which a request has to begin, and then its body has to be there."""
+"""Seconds within which a request has to begin, and then again within which its body has to arrive.
+"""
 
 _READY = 2.0
-"""Seconds in which a worker has to answer that is ready."""
+"""Seconds within which a worker has to answer to count as ready."""
 
 _UNFINISHED = 256
-"""Bodies that are awaited at a time; for a further one the oldest is given up."""
+"""Maximum number of bodies awaited at a time. For another one, the oldest is given up."""
 
 
 class Pair(BaseModel):
@@ -59,19 +60,19 @@ class Fault(BaseModel):
 
 
 class TraceBody(Trace):
-    """A trace, of which the id may be left out."""
+    """A trace whose id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the audit.")] = "trace"
 
 
 class QuestionBody(Instance):
-    """A question, of which the id may be left out."""
+    """A question whose id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
 
 
 class _Metrics:
-    """What `/metrics` tells of requests and of workers."""
+    """What `/metrics` reports about requests and workers."""
 
     def __init__(self, workers: Workers) -> None:
         self.registry = CollectorRegistry()
@@ -90,15 +91,15 @@ class _Metrics:
         self.registry.register(self)
 
     def collect(self) -> Iterator[Metric]:
-        """What is counted elsewhere; `prometheus_client` asks for it."""
+        """Yield the counts kept elsewhere. `prometheus_client` calls this method."""
         text = "Workers that died or were overdue, and were started again."
         yield CounterMetricFamily("symbouq_restarts", text, value=self._workers.restarts)
 
 
 class _Gate:
-    """Lets requests for work in: those that bear the token, if there is one, whose body is there in
-    time (`patience`) and not too large (`max_body`), while there are not too many (`most`). What
-    nobody waits for any more is cancelled.
+    """Gate for requests for work. It admits requests that carry the token, if there is one, and
+    whose body arrives in time (`patience`) and is not too large (`max_body`), as long as there are
+    not too many (`most`). Requests whose client has gone are cancelled.
     """
 
     def __init__(
@@ -119,7 +120,7 @@ class _Gate:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         path, root = scope.get("path", ""), self._root_path
-        if path.startswith(f"{root}/"):  # a proxy may take the root away or leave it there
+        if path.startswith(f"{root}/"):  # a proxy may remove the root or keep it
             path = path.removeprefix(root)
         scope |= {"root_path": root, "path": root + path}
         if path != "/metrics" and path not in _WORK:
@@ -153,11 +154,11 @@ class _Gate:
             await self._worked(scope, body, receive, sending)
 
     async def _body(self, receive: Any) -> bytes | Response | None:
-        """The body, or why it is refused; None where the client hung up."""
+        """Return the body, or a response that refuses it; None if the client hung up."""
         body = bytearray()
         try:
             async with asyncio.timeout(self._patience) as limit:
-                if len(self._unfinished) >= _UNFINISHED:  # a new one is more likely to end
+                if len(self._unfinished) >= _UNFINISHED:  # a new one is more likely to complete
                     oldest = next(iter(self._unfinished))
                     del self._unfinished[oldest]
                     oldest.reschedule(0)
@@ -177,7 +178,7 @@ class _Gate:
             return _refusal(408, "the body is not there in time", {"Connection": "close"})
 
     async def _worked(self, scope: Any, body: bytes, receive: Any, send: Any) -> None:
-        """What is behind, as long as the client is there."""
+        """Run the application as long as the client is connected."""
         self._busy += 1
         self._metrics.at_work.inc()
         messages = iter([{"type": "http.request", "body": body, "more_body": False}])
@@ -201,8 +202,8 @@ class _Gate:
 
 
 def _fault(body: bytes) -> str:
-    """Why a body is no JSON that can be used: half characters, deep nesting; empty where it is."""
-    try:  # to write it finds 1e400, which is read as infinite
+    """Explain why a body is not usable JSON: half characters, deep nesting. Empty if it is."""
+    try:  # writing it detects 1e400, which is read as infinite
         json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
     except ValueError as error:
         return f"the body is no JSON that can be used: {error}"
@@ -221,15 +222,17 @@ def application(
     root_path: str = "",
     patience: float = PATIENCE,
 ) -> FastAPI:
-    """The application.
+    """Create the application.
 
     Args:
-        workers: What does the work.
-        max_body: Bytes of a request's body; a larger one is refused with 413.
-        most: Requests at work or waiting; further ones are refused with 503.
-        token: What requests for work and `/metrics` have to bear, if anything.
-        root_path: Under which path a proxy serves it.
-        patience: Seconds in which a request's body has to be there.
+        workers: The workers.
+        max_body: Maximum number of bytes in the body of a request. A larger one is refused with
+            413.
+        most: Maximum number of requests that are being processed or waiting. Further ones are
+            refused with 503.
+        token: Token that requests for work and `/metrics` have to carry, if any.
+        root_path: Path under which a proxy serves the application.
+        patience: Seconds within which the body of a request has to arrive.
     """
     app: FastAPI = FastAPIOffline(
         redoc_url=None,
@@ -238,7 +241,7 @@ def application(
         description=__doc__ or "",
     )
     metrics = _Metrics(workers)
-    bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # as `/docs` tells it
+    bearer = [Depends(HTTPBearer(auto_error=False))] if token else None  # for `/docs`
     work = APIRouter(responses=_FAULTS, dependencies=bearer)
 
     @app.exception_handler(SymboUQError)
@@ -320,25 +323,25 @@ def application(
 
 
 class Connection(H11Protocol):
-    """A connection that is ended where it keeps the service waiting for the begin of a request.
-    uvicorn bounds the time between requests alone, up to the first byte.
+    """Connection that is closed if the client takes too long to begin a request. uvicorn itself
+    only limits the time between requests, up to the first byte.
     """
 
     _waiting: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
-        """A client is there, of which a request is awaited."""
+        """Handle a new client, which has to begin a request."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """A part of a request is there, which may be its begin."""
+        """Handle a part of a request, which may be its beginning."""
         super().data_received(data)
         if self._waiting and self.cycle is not None and not self.cycle.response_complete:
             self._waiting.cancel()
 
     def on_response_complete(self) -> None:
-        """A response is sent, and a further request is awaited."""
+        """Handle the end of a response, after which another request is awaited."""
         self._wait()
         super().on_response_complete()
 

@@ -1,6 +1,6 @@
-"""Scorers and tasks of inspect_ai, which finds them as `symbouq/audit`, `symbouq/stepgame`, ...
+"""Scorers and tasks for inspect_ai, which finds them as `symbouq/audit`, `symbouq/stepgame`, ...
 
-`inspect score LOG --scorer symbouq/audit` scores a log that is there; no model is asked.
+`inspect score LOG --scorer symbouq/audit` scores an existing log without asking a model.
 """
 
 from __future__ import annotations
@@ -36,24 +36,26 @@ _ALL = [mean(), stderr()]
     name="audit",
 )
 def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
-    """Audits what a model says of a scene.
+    """Create a scorer that audits what a model says about a scene.
 
-    Scene and question are `scene` and `question` of the sample's metadata, else they are found in
-    its input; the right answer is `answer` of the metadata, or else its target, of several targets
-    any one, matched over `answer_space` of the metadata, or the sample's choices, where they are
-    there. Values are those of `symbouq.rewards`, and
+    Scene and question are `scene` and `question` in the sample's metadata, otherwise they are found
+    in its input. The right answer is `answer` in the metadata, otherwise the target; any of several
+    targets is right. It is matched over `answer_space` in the metadata or, if there are any, the
+    sample's choices. Values are those of `symbouq.rewards`, and
 
-    - `free_of_errors`: 1 where no claim is contradicted, 0 where one is;
+    - `free_of_errors`: 1 if no claim is contradicted, otherwise 0;
     - `determinacy`: the share of claims that logic decides (the Determinacy Profile).
 
-    What is not decided is unscored: NaN, which metrics leave out. A sample without a scene, that
-    failed, was cut off or is empty, or of which nothing is decided, is unscored as a whole; the
-    score's reason says why. Reasoning beside the answer is audited, too. The claims with their
-    verdicts, premises and messages are in the score's metadata, and in words in its explanation.
+    What is not decided is unscored: NaN, which metrics leave out. The whole sample is unscored if
+    it has no scene, failed, was cut off or is empty, or if nothing in it is decided; the score's
+    reason says why. Reasoning that is separate from the answer is audited, too. The claims with
+    their verdicts, premises and messages are in the score's metadata, and in words in its
+    explanation.
 
     Args:
-        profile: Profile of the audit; else the dataset's of the metadata, or the default one.
-        timeout: Seconds that one audit may take.
+        profile: Profile for the audit; by default, the one for the dataset in the metadata, or the
+            default profile.
+        timeout: Time limit for one audit, in seconds.
     """
 
     async def score(state: TaskState, target: Target) -> Score:
@@ -109,7 +111,6 @@ _FIELDS = ("index", "type", "text", "verdict", "grounded_verdict", "premises", "
 
 
 def _asked(state: TaskState) -> tuple[str | list[str], str]:
-    """Scene and question of a sample."""
     given = state.metadata or {}
     if given.get("scene"):
         return given["scene"], str(given.get("question") or "")
@@ -127,10 +128,10 @@ def _kept(found: Reward) -> dict[str, Any]:
 
 
 def _samples(file: str, free_form: bool, hops: int | None) -> list[Sample]:
-    """The questions of a file of records as samples.
+    """Read the questions of a file of records as samples.
 
     Raises:
-        RecordError: At the first that is none, or has no answer.
+        RecordError: At the first record that is not a question or has no answer.
     """
     samples = []
     for record in prompted(file, free_form, hops):
@@ -153,22 +154,22 @@ def _task(file: str, free_form: bool, hops: int | None) -> Task:
 
 @task
 def stepgame(file: str, free_form: bool = True, hops: int | None = None) -> Task:
-    """StepGame, from a file of `symbouq data import stepgame`.
+    """StepGame, from a file written by `symbouq data import stepgame`.
 
     Args:
         file: The file.
-        free_form: Whether the model reasons in prose; else it writes an object of the contract.
-        hops: The number of hops of the questions; all where None.
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
+        hops: Number of hops of the questions to use; None for all.
     """
     return _task(file, free_form, hops)
 
 
 @task
 def spartun(file: str, free_form: bool = True) -> Task:
-    """SpaRTUN, from a file of `symbouq data import spartun`.
+    """SpaRTUN, from a file written by `symbouq data import spartun`.
 
     Args:
         file: The file.
-        free_form: Whether the model reasons in prose; else it writes an object of the contract.
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
     """
     return _task(file, free_form, None)

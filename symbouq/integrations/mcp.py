@@ -1,4 +1,4 @@
-"""A server of the Model Context Protocol: agents check spatial claims before they state them."""
+"""Server for the Model Context Protocol: agents check spatial claims before they state them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ Response = Annotated[str | None, Field(description="In place of claims, the reas
 
 
 class _Server(MCPServer):
-    """A server whose tools tell which profiles there are.
+    """A server whose tools say which profiles exist.
 
     Args:
-        profiles: Their names.
+        profiles: Names of the profiles.
     """
 
     def __init__(self, profiles: Sequence[str]) -> None:
@@ -49,7 +49,7 @@ class _Server(MCPServer):
         self._profiles = list(profiles)
 
     async def list_tools(self) -> list[Tool]:
-        """The tools; a profile is one of those of the ontology."""
+        """List the tools, with the ontology's profiles as the allowed ones."""
         tools: list[Tool] = await super().list_tools()
         for tool in tools:
             if given := tool.input_schema["properties"].get("profile"):
@@ -60,14 +60,14 @@ class _Server(MCPServer):
 def server(
     profile: str | None = None, ontology: str | None = None, timeout: float | None = None
 ) -> MCPServer:
-    """A server with the tools `audit`, `answer`, `relations_between` and `explain`.
+    """Create a server with the tools `audit`, `answer`, `relations_between` and `explain`.
 
-    Each gives its result in words and as structured content.
+    Each tool returns its result in words and as structured content.
 
     Args:
-        profile: As `symbouq.integrations.service.Service`.
-        ontology: As there.
-        timeout: As there.
+        profile: As for `symbouq.integrations.service.Service`.
+        ontology: As for `Service`.
+        timeout: As for `Service`.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -83,7 +83,7 @@ def server(
             raise ToolError(error.message) from error
 
     def allowed(given: str | None) -> str | None:
-        """The profile of a request, which may name none where that of all is fixed."""
+        """Return the profile of a request, which may name none if the server has a fixed one."""
         if given and profile and given.replace("_", "-") != profile.replace("_", "-"):
             raise ToolError(f"this server was started with profile {profile}: leave `profile` out")
         return given
@@ -96,8 +96,8 @@ def server(
         question: Question = "",
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Audit]:
-        """Check claims about a scene: each is entailed, contradicted, unknown or not evaluable,
-        with the sentences that it rests on.
+        """Check claims about a scene. Each claim is entailed, contradicted, unknown or not
+        evaluable, and comes with the sentences that this rests on.
         """
         found = asked(service.audit, _trace(scene, claims, response, question, allowed(profile)))
         return _result("\n".join(claims_told(found)), found)
@@ -154,10 +154,10 @@ def _trace(
     question: str,
     profile: str | None,
 ) -> dict[str, Any]:
-    """The record of a trace.
+    """Make the record of a trace.
 
     Raises:
-        ToolError: If it has neither claims nor a response, or both.
+        ToolError: If there are neither claims nor a response, or both.
     """
     if (claims is None) == (response is None):
         raise ToolError("give either `claims`, a list, or `response`, a text")

@@ -1,8 +1,9 @@
-"""An assertion of promptfoo, for a file beside its configuration that says
+"""An assertion for promptfoo. A file next to its configuration contains
 
     from symbouq.integrations.promptfoo import get_assert
 
-and is named there: `assert: [{type: python, value: file://audit.py, config: {profile: everyday}}]`.
+and is named in the configuration: `assert: [{type: python, value: file://audit.py, config:
+{profile: everyday}}]`.
 """
 
 from __future__ import annotations
@@ -20,12 +21,11 @@ _GIVEN = ("answer", "answer_space", "dataset", "profile")
 
 
 def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
-    """The audit of an output: it passes where no claim is contradicted and the answer is not wrong.
+    """Audit an output. It passes if no claim is contradicted and the answer is not wrong.
 
-    `scene` and `question`, and where they are known `answer`, `answer_space`, `dataset` and
-    `profile`, are settings of the assertion (`config`) or variables of the test; without `scene`,
-    both are found in the prompt. The score is the `total` of `symbouq.rewards`; nothing decided is
-    a half.
+    `scene` and `question` and, if known, `answer`, `answer_space`, `dataset` and `profile` are
+    settings of the assertion (`config`) or variables of the test. Without `scene`, both are found
+    in the prompt. The score is the `total` of `symbouq.rewards`, or 0.5 if nothing is decided.
     """
     given = {**(context.get("vars") or {}), **(context.get("config") or {})}
     scene, question = given.get("scene"), given.get("question") or ""

@@ -1,4 +1,4 @@
-"""Questions of local files, as hosts put them to models."""
+"""Questions in local files, with the prompts that hosts put to models."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
 QUESTION = ("scene", "question", "answer_space", "dataset", "profile", "hops")
-"""The fields of a question that an audit reads, or that tell what kind it is of."""
+"""Fields of a question that an audit reads, or that say what kind of question it is."""
 
 
 def prompted(file: str, free_form: bool, hops: int | None = None) -> Iterator[dict[str, Any]]:
-    """The questions of a file of records, each with its `prompt`.
+    """Yield the questions in a file of records, each with its `prompt`.
 
     Args:
-        file: The file, as `symbouq data import` writes it.
-        free_form: Whether the model reasons in prose; else it writes an object of the contract.
-        hops: The number of hops of the questions; all where None.
+        file: The file, as written by `symbouq data import`.
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
+        hops: Number of hops of the questions to use; None for all.
 
     Raises:
-        RecordError: At the first record that is no question.
+        RecordError: At the first record that is not a question.
     """
     for line in read_lines(file):
         if isinstance(line, RecordError):

@@ -1,6 +1,6 @@
-"""Audits written back to where their traces are kept: as scores of Langfuse, as annotations of
-Phoenix. The id of an audit is that of the trace there; the hosts' own variables of the environment
-say where they are (`LANGFUSE_BASE_URL`, `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`;
+"""Write audits back to where their traces are stored: as scores in Langfuse, or as annotations in
+Phoenix. The id of an audit is the id of the trace there. The hosts' own environment variables say
+where they are (`LANGFUSE_BASE_URL`, `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`;
 `PHOENIX_COLLECTOR_ENDPOINT`, `PHOENIX_API_KEY`).
 """
 
@@ -13,20 +13,21 @@ from typing import Any, Self
 from symbouq.integrations.telemetry import NAME, attributes_of
 
 _BATCH = 100
-"""Audits that are sent together."""
+"""Number of audits that are sent together."""
 _LOG = logging.getLogger(__name__)
 _EVALUATION = "gen_ai.evaluation."
 
 
 class Scores:
-    """Writes audits back; a context manager, at whose end all of them are sent.
+    """Context manager that writes audits back. When it exits, all of them have been sent.
 
     Args:
-        write: Has the host keep what `told` gives of some audits, and says how many it refuses.
+        write: Sends what `told` returns for a batch of audits to the host. Returns how many were
+            refused.
 
     Attributes:
-        added: How many there are.
-        lost: How many the host has not taken.
+        added: Number of audits.
+        lost: Number of audits that the host has not accepted.
     """
 
     def __init__(self, write: Callable[[Sequence[dict[str, Any]]], int]) -> None:
@@ -41,7 +42,7 @@ class Scores:
         self._send()
 
     def add(self, audit: Mapping[str, Any]) -> None:
-        """Sends an audit in its dictionary form."""
+        """Send an audit in its dictionary form."""
         self.added += 1
         self._waiting.append(told(audit))
         if len(self._waiting) == _BATCH:
@@ -51,14 +52,14 @@ class Scores:
         waiting, self._waiting = self._waiting, []
         try:
             self.lost += self._write(waiting) if waiting else 0
-        except Exception as error:  # of the host's own kinds, which share no base
+        except Exception as error:  # the host's own exceptions have no common base
             _LOG.warning("%d audits are not written back: %s", len(waiting), error)
             self.lost += len(waiting)
 
 
 def told(audit: Mapping[str, Any]) -> dict[str, Any]:
-    """The `trace` of an audit, its `score` and `label` as an event of OpenTelemetry has them, why
-    (`explanation`), and the rest as `metadata`. What is not decided is None.
+    """Return the `trace` of an audit, its `score`, `label` and `explanation` as in an OpenTelemetry
+    event, and the rest as `metadata`. What is not decided is None.
     """
     attributes = attributes_of(audit)
     names = {"score": "score.value", "label": "score.label", "explanation": "explanation"}
@@ -68,8 +69,8 @@ def told(audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def langfuse(client: Any = None) -> Scores:
-    """Writes two scores of Langfuse, `symbouq.audit` and the category `symbouq.audit.verdict`, by a
-    client, or the one that the environment sets.
+    """Write two scores to Langfuse: `symbouq.audit` and the category `symbouq.audit.verdict`. By
+    default, the client is set up from the environment.
     """
     from langfuse import Langfuse
     from langfuse.api import CreateScoreRequest
@@ -100,8 +101,8 @@ def langfuse(client: Any = None) -> Scores:
 
 
 def phoenix(client: Any = None) -> Scores:
-    """Writes an annotation of Phoenix, `symbouq.audit`, which replaces an earlier one, by a client,
-    or the one that the environment sets.
+    """Write an annotation `symbouq.audit` to Phoenix, which replaces an earlier one. By default,
+    the client is set up from the environment.
     """
     from phoenix.client import Client
 

@@ -1,5 +1,5 @@
-"""What servers offer: audits, answers, relations and explanations, by an ontology that is fixed
-when they start, each within a time limit.
+"""What servers offer: audits, answers, relations and explanations. The ontology is fixed when they
+start, and each request has a time limit.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 10.0
-"""Seconds that a request may take, unless told otherwise."""
+"""Default time limit for a request, in seconds."""
 
 _GRACE = 5.0
-"""Seconds after that in which a worker should have noticed, before it is ended."""
+"""Seconds after this limit within which a worker should have stopped, before it is ended."""
 
 _ABANDONED = 1.0
-"""Seconds in which a worker may still end what nobody waits for any more, before it is ended."""
+"""Seconds for which a worker may continue a request whose client has gone, before it is ended."""
 
 _TOLD = 12
-"""Relations that an agent is told of; there may be a hundred."""
+"""Maximum number of relations reported to an agent. There may be a hundred."""
 
 _TRIES = 2
-"""How often a request is tried over which a worker dies, which another's fault may have caused."""
+"""Number of times to try a request on which a worker dies, because another request may be at fault.
+"""
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,12 +62,13 @@ class Words(BaseModel):
 
 
 class Service:
-    """Records in, records out. Threads may share it: they take turns.
+    """Turns records into results. Threads may share it: they take turns.
 
     Args:
-        profile: Profile of all records; else each one's own, its dataset's, or the default one.
+        profile: Profile for all records. By default, the one that each record names, the one for
+            its dataset, or the default one.
         ontology: Folder of a user's ontology.
-        timeout: Seconds that a record may take; None for no limit.
+        timeout: Time limit per record in seconds; None for no limit.
 
     Raises:
         OntologyError: If the ontology or the profile cannot be used.
@@ -84,27 +86,27 @@ class Service:
 
     @property
     def profiles(self) -> list[str]:
-        """The profiles that a record may name."""
+        """Profiles that a record may name."""
         names = [self._profile] if self._profile else self._auditor.library.profiles
         return [name.replace("_", "-") for name in names]
 
     def audit(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The audit of a trace, in its dictionary form.
+        """Audit a trace. Return the audit in its dictionary form.
 
         Raises:
-            RecordError: If the record is no trace, or cannot be audited as it is.
-            LimitError: If the time is over before the trace is read.
+            RecordError: If the record is not a trace, or cannot be audited.
+            LimitError: If time runs out before the trace is read.
         """
         trace = make_record(Trace, {"id": "trace", **record})
         with time_limit(self._timeout):
             return self._auditor.audited(trace)
 
     def answer(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a question from its scene, as `symbouq.records.AnswerRecord`.
+        """Answer a question from its scene, as `symbouq.records.AnswerRecord`.
 
         Raises:
-            RecordError: If the record is no question, or has no answer space.
-            LimitError: If the time is over.
+            RecordError: If the record is not a question, or has no answer space.
+            LimitError: If time runs out.
         """
         question = make_record(Instance, {"id": "question", **record})
         with time_limit(self._timeout):
@@ -113,12 +115,12 @@ class Service:
     def relations_between(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """The relations that a scene leaves possible between two things, and those that are
-        certain; `feasible` says whether it contradicts itself.
+        """Return the relations that a scene leaves possible between two things, and those that are
+        certain. `feasible` is False if the scene contradicts itself.
 
         Raises:
-            RecordError: If the scene cannot be read, or has no such thing.
-            LimitError: If the time is over.
+            RecordError: If the scene cannot be read, or lacks one of the things.
+            LimitError: If time runs out.
         """
         with time_limit(self._timeout):
             found = worlds_between(self._auditor, scene, subject, object, profile=profile)
@@ -129,8 +131,9 @@ class Service:
     def relations_told(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """`relations_between`, shortly: of the certain relations those that imply the others, of
-        the others those with the most phrases, a dozen in all; and `text`, the same in words.
+        """Return a short form of `relations_between`: only the certain relations that imply the
+        others, and only the other relations with the most phrases, a dozen in all. `text` says the
+        same in words.
         """
         found = self.relations_between(scene, subject, object, profile)
         if not found["feasible"]:
@@ -146,7 +149,7 @@ class Service:
             return ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
 
         with time_limit(self._timeout):
-            # What follows from each of them alone, and from which each of them follows.
+            # Which relations follow from each one alone, and from which ones each follows.
             follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
         certain: list[str] = []
         for r in usual(follows):
@@ -166,11 +169,11 @@ class Service:
         return frozenset(found.certain if found else ()) - {relation}
 
     def explain(self, record: Mapping[str, Any]) -> str:
-        """A trace in words, claim by claim, with a sketch of its scene.
+        """Explain a trace in words, claim by claim, with a sketch of its scene.
 
         Raises:
-            RecordError: As `audit`.
-            LimitError: As `audit`.
+            RecordError: As for `audit`.
+            LimitError: As for `audit`.
         """
         trace = make_record(Trace, {"id": "trace", **record})
         with time_limit(self._timeout):
@@ -178,15 +181,15 @@ class Service:
 
 
 class ServiceError(SymboUQError):
-    """A request fails, though nothing is wrong with it: the worker died, or has a fault."""
+    """Error: a valid request fails, because the worker died or has an internal error."""
 
 
 _Call = tuple[str, tuple[Any, ...]]
-"""Name of a method of `Service`, and its arguments."""
+"""Name of a method of `Service`, and arguments for it."""
 
 
 def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
-    """A service with rules and parser loaded, as the work of a process."""
+    """Set up a service with rules and parser loaded, as the work of a process."""
     service = Service(*arguments)
     with suppress(LimitError):
         service.audit({"scene": "A is above B.", "response": "B is below A."})
@@ -194,7 +197,6 @@ def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
 
 
 def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
-    """What a method gives, or raises."""
     try:
         return getattr(service, name)(*arguments)
     except SymboUQError as error:
@@ -205,18 +207,18 @@ def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 class _DiedError(Exception):
-    """A worker died; says how."""
+    """A worker died; the message says how."""
 
 
 class _Worker:
-    """A process with a `Service`, one request at a time; one that dies, or does not answer in time,
-    is ended, and another one started. `at_work` says whether it can work, `restarts` how often it
-    was started again.
+    """A process with a `Service` that handles one request at a time. If it dies or does not answer
+    in time, it is ended and started again. `at_work` says whether it can work, `restarts` how often
+    it was started again.
     """
 
     def __init__(self, arguments: tuple[Any, ...], threads: ThreadPoolExecutor) -> None:
         self._make = partial(_serving, *arguments)
-        self._threads = threads  # which wait for its answers
+        self._threads = threads  # these threads wait for its answers
         self._ending: asyncio.TimerHandle | None = None
         self.restarts = -1
         self._start()
@@ -227,10 +229,10 @@ class _Worker:
         self.restarts += 1
 
     def ready(self) -> None:
-        """Waits until the process can work.
+        """Wait until the process can work.
 
         Raises:
-            SymboUQError: If it died, or its service cannot be made.
+            SymboUQError: If the process died, or its service cannot be created.
         """
         try:
             found = _exchange(self.child.line, [])
@@ -241,17 +243,16 @@ class _Worker:
         self.at_work = True
 
     async def revive(self) -> None:
-        """Waits until a process that was started again can work, as far as it can."""
         if not self.at_work:
             with suppress(_DiedError):
                 self.at_work = not isinstance(await self._answers([]), Exception)
 
     async def call(self, call: _Call, patience: float | None) -> Any:
-        """What a method of the service gives, or raises, within some seconds.
+        """Call a method of the service with a time limit in seconds. Return its result or error.
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If the process died, again and again.
+            ServiceError: If the process died repeatedly.
         """
         for _ in range(_TRIES):
             try:
@@ -260,19 +261,17 @@ class _Worker:
             except _DiedError as error:
                 died = str(error)
                 continue
-            if isinstance(found, Exception):  # of an ontology that was edited since
+            if isinstance(found, Exception):  # the ontology was edited since
                 raise ServiceError(f"no worker can start: {found}")
             return found[0]
         raise ServiceError(f"the worker died ({died})")
 
     async def answers(self, patience: float) -> bool:
-        """Whether it answers within some seconds."""
         with suppress(_DiedError, LimitError):
             return self.at_work and not isinstance(await self._answers([], patience), Exception)
         return False
 
     def end_in(self, seconds: float) -> None:
-        """Ends the process unless it answers within some seconds."""
         if self._ending is not None:
             self._ending.cancel()
         self._ending = asyncio.get_running_loop().call_later(seconds, self._end)
@@ -282,10 +281,10 @@ class _Worker:
         self.child.process.kill()
 
     async def _answers(self, calls: list[_Call], patience: float | None = None) -> Any:
-        """The answers, or the error that keeps the process from working.
+        """Return the answers, or the error that keeps the process from working.
 
         Raises:
-            LimitError: If they are not there in time.
+            LimitError: If they do not arrive in time.
             _DiedError: If the process died.
         """
         loop = asyncio.get_running_loop()
@@ -300,7 +299,7 @@ class _Worker:
         finally:
             if self._ending is not None:
                 self._ending.cancel()
-        if isinstance(found, Exception):  # which ends it, too
+        if isinstance(found, Exception):  # the process has then ended, too
             self.child.ended()
             self._start()
         return found
@@ -312,13 +311,13 @@ def _exchange(line: Connection, calls: list[_Call]) -> Any:
 
 
 class Workers:
-    """Processes that each have a `Service`; a context manager. One event loop has them.
+    """Context manager for processes that each have a `Service`. They belong to one event loop.
 
     Args:
-        jobs: How many.
-        profile: As `Service`.
-        ontology: As `Service`.
-        timeout: As `Service`; a worker that is not done soon after is ended.
+        jobs: Number of processes.
+        profile: As for `Service`.
+        ontology: As for `Service`.
+        timeout: As for `Service`. A worker that is not done soon after this limit is ended.
     """
 
     def __init__(
@@ -337,7 +336,7 @@ class Workers:
         self._threads = ThreadPoolExecutor(jobs, "worker")
 
     def __enter__(self) -> Self:
-        """Starts them, and waits until they are ready.
+        """Start the processes, and wait until they are ready.
 
         Raises:
             OntologyError: If the ontology or the profile cannot be used.
@@ -355,19 +354,19 @@ class Workers:
 
     def __exit__(self, *_: object) -> None:
         for worker in self._workers:
-            worker.child.process.kill()  # nobody waits for what is still at work
+            worker.child.process.kill()  # nobody waits for work that is still in progress
         self._threads.shutdown()
         for worker in self._workers:
             worker.child.ended()
 
     @property
     def restarts(self) -> int:
-        """How often a process was started again, because it died or was overdue."""
+        """Number of times that a process was started again, because it died or was overdue."""
         return sum(worker.restarts for worker in self._workers)
 
     async def ready(self, patience: float) -> bool:
-        """Whether a worker answers within some seconds; where none is idle, whether one is at
-        work, which it is for a limited time.
+        """Whether a worker answers within the given number of seconds. If none is idle, whether one
+        is at work, which lasts for a limited time.
         """
         if self._idle.empty():
             return any(worker.at_work for worker in self._workers)
@@ -375,13 +374,14 @@ class Workers:
         return bool(await self._with(worker, worker.answers(patience)))
 
     async def call(self, name: str, *arguments: Any) -> Any:
-        """What a method of a worker's service gives. Waiting for a worker costs nothing of its
-        time; what is cancelled waits no more, and does not keep a worker for long.
+        """Call a method of a worker's service. Waiting for a worker does not count towards the time
+        limit. A cancelled call stops waiting, and does not occupy a worker for long.
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If a worker died over it, and another one too, or has a fault.
-            SymboUQError: As the method.
+            ServiceError: If a worker died on it, and so did another one, or if it has an internal
+                error.
+            SymboUQError: As raised by the method.
         """
         worker = await self._idle.get()
         found = await self._with(worker, worker.call((name, arguments), self._patience))
@@ -390,7 +390,7 @@ class Workers:
         return found
 
     async def _with(self, worker: _Worker, work: Coroutine[Any, Any, Any]) -> Any:
-        """Has a worker do something, and gives it back once it can work again."""
+        """Run work on a worker, and return the worker to the queue once it can work again."""
         task = asyncio.create_task(work)
         self._tasks.add(giving := asyncio.create_task(self._given_back(worker, task)))
         giving.add_done_callback(self._tasks.discard)

@@ -1,8 +1,8 @@
-"""Audits as events of OpenTelemetry, `gen_ai.evaluation.result` of its semantic conventions.
+"""Audits as OpenTelemetry events, `gen_ai.evaluation.result` in its semantic conventions.
 
-An audit is one event, which a collector takes by OTLP over HTTP; where it is, and what it needs to
-be told, say the variables of the environment that OpenTelemetry has for that
-(`OTEL_EXPORTER_OTLP_ENDPOINT`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`).
+Each audit is one event, sent to a collector by OTLP over HTTP. OpenTelemetry's environment
+variables say where the collector is and what it needs (`OTEL_EXPORTER_OTLP_ENDPOINT`,
+`OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`).
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ NAME = "symbouq.audit"
 """Name of the evaluation."""
 
 _BATCH = 512
-"""Events that are sent together."""
+"""Number of events that are sent together."""
 
 _TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
 
 class AuditEvents:
-    """Sends audits as events; a context manager, at whose end all of them are sent.
+    """Context manager that sends audits as events. When it exits, all of them have been sent.
 
     Args:
-        exporter: What sends them; OTLP over HTTP by default.
+        exporter: The exporter that sends them; by default, OTLP over HTTP.
 
     Attributes:
-        added: How many there are.
+        added: Number of audits.
     """
 
     def __init__(self, exporter: LogRecordExporter | None = None) -> None:
@@ -62,13 +62,13 @@ class AuditEvents:
 
     @property
     def lost(self) -> int:
-        """How many the collector has not taken; at the end."""
+        """Number of audits that the collector has not accepted; known at the end."""
         return self.added - self._sending.taken
 
     def add(self, audit: Mapping[str, Any]) -> None:
-        """Sends an audit in its dictionary form.
+        """Send an audit in its dictionary form.
 
-        Where its id is a `traceparent` of W3C, the event belongs to that span.
+        If its id is a W3C `traceparent`, the event belongs to that span.
         """
         self.added += 1
         if self.added % _BATCH == 0:
@@ -87,10 +87,10 @@ class AuditEvents:
 
 
 def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
-    """The attributes of an audit's event.
+    """Return the attributes of an audit's event.
 
-    The label is the verdict on the first contradicted claim, or else that on the conclusion; the
-    explanation says why. The value is Constraint-Rule; an audit that decides nothing has none.
+    The label is the verdict on the first contradicted claim, otherwise on the conclusion; the
+    explanation says why. The value is Constraint-Rule; an audit that decides nothing has no value.
 
     Args:
         audit: The audit in its dictionary form.
@@ -120,7 +120,6 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _span_of(identity: str) -> Context | None:
-    """The span that an id names; None where it names none."""
     named = _TRACEPARENT.fullmatch(identity)
     if named is None:
         return None
@@ -130,7 +129,7 @@ def _span_of(identity: str) -> Context | None:
 
 
 class _Counting(LogRecordExporter):
-    """Counts what another exporter gets rid of."""
+    """Exporter that counts what another exporter has sent."""
 
     def __init__(self, exporter: LogRecordExporter) -> None:
         self._exporter = exporter

@@ -1,4 +1,4 @@
-"""An environment of verifiers, in the form that its versions up to 0.2 load:
+"""An environment for verifiers, in the form that its versions up to 0.2 load:
 `load_environment("symbouq.integrations.verifiers", file="questions.jsonl")`.
 """
 
@@ -16,9 +16,9 @@ from symbouq.integrations.questions import QUESTION, prompted
 from symbouq.rewards import TIMEOUT, UNDECIDED, Reward, reward
 
 _FOUND = "symbouq"
-"""Where a rollout's state keeps what was found of it."""
+"""Field of a rollout's state for the computed reward."""
 _RECORD = "record"
-"""Where a row's `info` has the question."""
+"""Field of a row's `info` for the question."""
 
 
 def load_environment(
@@ -28,22 +28,23 @@ def load_environment(
     undecided: float = UNDECIDED,
     timeout: float = TIMEOUT,
 ) -> vf.Environment:
-    """An environment of one turn: a question of a file, and the reward of its answer.
+    """Create an environment with a single turn: a question from a file, and the reward for its
+    answer.
 
-    The reward is the `total` of `symbouq.rewards`. Beside it stand, as metrics, `outcome` and
-    `process`, `scored`, which is 0 where nothing was decided, and `first_error`, the number of the
-    first contradicted claim, 0 where none is.
+    The reward is the `total` of `symbouq.rewards`. Metrics are `outcome` and `process`; `scored`,
+    which is 0 if nothing was decided; and `first_error`, the number of the first contradicted
+    claim, or 0 if there is none.
 
     Args:
-        file: Records with `scene` and `question`, and where they are known `answer` and
-            `answer_space`, as `symbouq data import` and `symbouq scenes` write them.
-        free_form: Whether the model reasons in prose; else it writes an object of the contract.
-        hops: The number of hops of the questions; all where None.
-        undecided: What stands for what is unscored: verifiers takes numbers only.
-        timeout: Seconds that one audit may take.
+        file: Records with `scene` and `question` and, if known, `answer` and `answer_space`, as
+            written by `symbouq data import` and `symbouq scenes`.
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
+        hops: Number of hops of the questions to use; None for all.
+        undecided: Value for what is unscored, because verifiers accepts only numbers.
+        timeout: Time limit for one audit, in seconds.
 
     Raises:
-        RecordError: At the first record that is no question.
+        RecordError: At the first record that is not a question.
     """
 
     async def total(completion: Any, info: dict[str, Any], state: dict[str, Any]) -> float:
@@ -80,20 +81,22 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
     asked = {name: record[name] for name in names if record.get(name) is not None}
     return {
         "prompt": [{"role": "user", "content": record["prompt"]}],
-        # As text: a column of a data set has one type, a scene is a text or a list.
+        # As text, because a dataset column has one type, but a scene is a text or a list.
         "info": {_RECORD: json.dumps(asked, ensure_ascii=False)},
     }
 
 
 def _messages(completion: Any) -> Any:
-    """A completion whose messages are dictionaries: verifiers has models of its own for them."""
+    """Return a completion with messages as dictionaries. verifiers has its own classes for
+    messages.
+    """
     if isinstance(completion, str):
         return completion
     return [each if isinstance(each, dict) else each.model_dump() for each in completion]
 
 
 def _found(state: dict[str, Any]) -> Reward:
-    """What the reward, which is computed first, has found."""
+    """Return the result of the reward, which is computed first."""
     found = state[_FOUND]
     assert isinstance(found, Reward)
     return found

@@ -9,24 +9,24 @@ from typing import Any, NamedTuple, Protocol
 from symbouq.errors import SymboUQError
 
 TEMPERATURE = 0.7
-"""Temperature of samples; the first answer is the most probable one."""
+"""Temperature for samples. The first answer is the most probable one."""
 
 Message = Mapping[str, str]
 """Message of a chat: its `role` and `content`."""
 
 
 class UnansweredError(SymboUQError):
-    """A chat has no usable answer; another chat may have one."""
+    """Error: a chat has no usable answer, but another chat may have one."""
 
 
 class Answer(NamedTuple):
     """Answer of a model.
 
     Attributes:
-        text: Its text.
+        text: The text.
         prompt_tokens: Number of tokens read.
         reply_tokens: Number of tokens written.
-        cut: Whether it was cut off at the maximum number of tokens.
+        cut: Whether the text was cut off at the maximum number of tokens.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Asker(Protocol):
     """Client of a language model; thread-safe.
 
     Attributes:
-        model: Name of the model in readings.
+        model: Name of the model, as recorded in readings.
     """
 
     model: str
@@ -47,12 +47,12 @@ class Asker(Protocol):
     def ask(
         self, messages: Sequence[Message], schema: Mapping[str, Any], most: int, sample: int
     ) -> Answer:
-        """Answer of the model.
+        """Ask the model.
 
         Args:
             messages: The chat so far; the last message is the user's.
             schema: JSON Schema of the answer, enforced if possible.
-            most: Maximum number of tokens of the answer.
+            most: Maximum number of tokens in the answer.
             sample: 0 for the most probable answer, otherwise the number of a random one.
 
         Raises:
@@ -62,14 +62,14 @@ class Asker(Protocol):
 
 
 def after_thoughts(text: str) -> str:
-    """Text after the visible thoughts of a model; empty if they do not end."""
+    """Return the text after a model's visible thoughts; empty if they do not end."""
     _, end, after = text.rpartition("</think>")
     return "" if "<think>" in after or (not end and text.lstrip().startswith("<think>")) else after
 
 
 def json_objects(text: str) -> Iterator[tuple[dict[str, Any], str]]:
-    """Top-level JSON objects in a model's text, with their source text; surrounding text is
-    ignored.
+    """Yield the top-level JSON objects in a model's text, each with its source text. Text around
+    them is ignored.
     """
     text = after_thoughts(text)
     decoder = json.JSONDecoder()

@@ -1,7 +1,7 @@
-"""Work spread over a cluster by Ray Data, as by `symbouq.io.stream` over one machine: each worker
+"""Spread work over a cluster with Ray Data, as `symbouq.io.stream` does on one machine: each worker
 is set up once and processes batches.
 
-`RAY_ADDRESS` names the cluster; without it, one is started on this machine and stopped after the
+`RAY_ADDRESS` names the cluster. Without it, one is started on this machine and stopped after the
 work. A worker that dies is restarted, and its work is repeated.
 """
 
@@ -29,14 +29,15 @@ from symbouq.io.storage import located
 from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
 
 _BLOCK = 1 << 18
-"""Bytes of lines per batch: about a second of auditing."""
+"""Number of bytes of lines per batch, which take about a second to audit."""
 
 _WORKERS_A_READER = 16
-"""Ratio of workers to readers; reading is that much faster than any job, even for Parquet."""
+"""Number of workers per reader. Reading is that much faster than any job, even for Parquet."""
 
 _RETRIES = 5
-"""Maximum number of workers that may die over one piece of work. Nodes come and go, but a record
-that kills its readers must end the run eventually."""
+"""Maximum number of workers that may die on the same piece of work. Nodes come and go, but a record
+that kills its workers must end the run eventually.
+"""
 
 _COLUMN = "value"
 
@@ -46,12 +47,12 @@ _Source = TypeVar("_Source")
 
 
 class _RemoteError(Exception):
-    """Traceback on a worker, as the cause of the local error."""
+    """Traceback from a worker, as the cause of the local error."""
 
 
 @dataclass(frozen=True)
 class _Fault:
-    """Error of a worker in transit; otherwise Ray would keep only its traceback."""
+    """Error of a worker, on its way to this machine. Ray alone would keep only its traceback."""
 
     error: Exception
     traceback: str
@@ -63,7 +64,7 @@ class Crew:
 
     Attributes:
         size: Number of workers.
-        gpus: GPUs per worker; 0 for a core only.
+        gpus: Number of GPUs per worker; 0 if it only needs a core.
         on_cluster: Number of GPUs in the cluster.
     """
 
@@ -72,7 +73,7 @@ class Crew:
     on_cluster: int = 0
 
     def submit(self, function: Callable[[], _Result], gpus: float = 0) -> Future[_Result]:
-        """Call a function on a worker with one core and GPUs.
+        """Call a function on a worker that has one core and the given number of GPUs.
 
         Args:
             function: Function that cloudpickle can serialize.
@@ -87,11 +88,11 @@ class Crew:
     def each(
         self, make: Callable[[], Callable[[_Item], _Result]], items: Iterable[_Item]
     ) -> Iterator[_Result]:
-        """Results of items, in order and as soon as available.
+        """Yield the results for items, in order and as soon as they are available.
 
         Args:
-            make: Called once by each worker; returns the function for items.
-            items: Picklable items, sent one at a time.
+            make: Called once by each worker. Returns the function to apply to items.
+            items: Picklable items, which are sent one at a time.
         """
         yield from self._results(_dataset(items), make)
 
@@ -101,12 +102,12 @@ class Crew:
         sources: Iterable[_Source],
         read: Callable[[_Source], Iterator[_Item]],
     ) -> Iterator[_Result]:
-        """Results of items that are read on the cluster, a few ahead of the workers.
+        """Yield the results for items that are read on the cluster, a few ahead of the workers.
 
         Args:
             make: As in `each`.
             sources: Files or other sources of items.
-            read: Returns the items of one source.
+            read: Returns the items from one source.
         """
         from ray.data import TaskPoolStrategy
 
@@ -121,11 +122,10 @@ class Crew:
         yield from self._results(items, make)
 
     def _results(self, dataset: Any, make: Callable[[], Callable[[Any], Any]]) -> Iterator[Any]:
-        """Results of the rows of a dataset."""
         from ray.data import ActorPoolStrategy
 
         with warnings.catch_warnings():
-            # There is no other way yet: "ray_remote_args is deprecated".
+            # There is no other way yet, so ignore "ray_remote_args is deprecated".
             warnings.simplefilter("ignore", DeprecationWarning)
             worked = dataset.map_batches(
                 _Actor,
@@ -137,7 +137,7 @@ class Crew:
                 max_task_retries=_RETRIES,
                 fn_constructor_args=(make, str(Path.cwd())),
             )
-        # No prefetching: finished results must not wait for later ones.
+        # No prefetching, because finished results must not wait for later ones.
         for table in worked.iter_batches(
             batch_size=None, batch_format="pyarrow", prefetch_batches=0
         ):
@@ -148,13 +148,13 @@ class Crew:
 
 
 def process(files: Iterable[str], job: Job, workers: int | None = None) -> Iterator[Outcome]:
-    """Process every line of files with a job and yield the outcomes in order, like
+    """Process every line of the given files with a job. Yield the outcomes in order, like
     `symbouq.io.stream.process`.
 
     Args:
         files: Paths or URIs that every node of the cluster can open.
         job: The job.
-        workers: Number of workers; by default all cores of the cluster.
+        workers: Number of workers; by default, all cores of the cluster.
 
     Raises:
         SymboUQError: If Ray is missing or fails.
@@ -173,7 +173,7 @@ def shards(
         files: Paths or URIs that every node of the cluster can open.
         job: The job.
         folder: Output folder, a path or URI that every node can write to.
-        workers: Number of workers; by default all cores of the cluster.
+        workers: Number of workers; by default, all cores of the cluster.
 
     Yields:
         The note of each shard (`symbouq.io.shards.write_shard`), in the order of the files.
@@ -186,17 +186,17 @@ def shards(
     system.create_dir(place)
     make = partial(_sharding, job, folder, stamp(job))
     with crew(workers) as there:
-        # Two workers would write a file that is named twice.
+        # If a file is named twice, two workers would write it.
         yield from there.each(make, dict.fromkeys(files))
 
 
 @contextmanager
 def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
-    """Connect to the cluster during a block.
+    """Connect to the cluster for the duration of a block.
 
     Args:
-        workers: Number of workers; by default as many as the cluster's cores or GPUs allow.
-        gpus: GPUs per worker; by default one if the cluster has any.
+        workers: Number of workers; by default, as many as the cluster's cores or GPUs allow.
+        gpus: Number of GPUs per worker; by default, one if the cluster has any.
 
     Raises:
         SymboUQError: If Ray is missing or fails, or no node has enough GPUs.
@@ -213,7 +213,7 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
     context.enable_progress_bars = False
     context.print_on_execution_start = False
     ours = not ray.is_initialized()
-    with redirect_stdout(sys.stderr):  # Ray prints there, where the records may go
+    with redirect_stdout(sys.stderr):  # Ray prints to stdout, where the records may go
         try:
             if ours:
                 address = os.environ.get("RAY_ADDRESS", "local")
@@ -234,7 +234,6 @@ def crew(workers: int | None, gpus: float | None = 0) -> Iterator[Crew]:
 
 
 def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, float]]) -> Crew:
-    """Number of workers that the nodes of a cluster can hold."""
     there = [node.get("GPU", 0) for node in nodes]
     most = max(there, default=0)
     if gpus is None:
@@ -247,7 +246,7 @@ def _crew(workers: int | None, gpus: float | None, nodes: Sequence[Mapping[str, 
 
 
 def _reason(error: BaseException) -> SymboUQError:
-    """Root cause of an error, in a line; the rest is Ray's traceback."""
+    """Return the root cause of an error in one line. The rest is Ray's traceback."""
     cause = getattr(error, "cause", None)
     while isinstance(cause, BaseException):
         error, cause = cause, cause.__cause__
@@ -258,7 +257,6 @@ def _reason(error: BaseException) -> SymboUQError:
 
 
 def _dataset(items: Iterable[Any]) -> Any:
-    """Items as a Ray dataset, one block each."""
     import ray.data
 
     rows = [{_COLUMN: pickle.dumps(item)} for item in items]
@@ -275,7 +273,7 @@ class _Actor:
     """Worker of the cluster.
 
     Args:
-        make: Returns the function for rows.
+        make: Returns the function to apply to rows.
         folder: Base folder of relative paths.
     """
 
@@ -289,7 +287,6 @@ class _Actor:
         gc.freeze()  # permanent objects need no garbage collection
 
     def __call__(self, table: Any) -> Any:
-        """Results of some rows."""
         return _table(map(self._result, table[_COLUMN].to_pylist()))
 
     def _result(self, row: bytes) -> bytes:
@@ -302,7 +299,6 @@ class _Actor:
 
 
 def _portable(error: Exception) -> Exception:
-    """Picklable form of an error."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:
@@ -311,7 +307,6 @@ def _portable(error: Exception) -> Exception:
 
 
 def _read(table: Any, read: Callable[[Any], Iterator[Any]], folder: str) -> Iterator[Any]:
-    """Items of some sources, one per row."""
     _enter(folder)
     for source in table[_COLUMN].to_pylist():
         for item in read(pickle.loads(source)):
@@ -338,6 +333,6 @@ def _called_in(folder: str, function: Callable[[], Any]) -> Any:
 
 
 def _enter(folder: str) -> None:
-    """Enter the user's folder, if the node has it, so that relative paths work."""
+    """Change to the user's folder, if the node has it, so that relative paths work."""
     with suppress(OSError):
         os.chdir(folder)

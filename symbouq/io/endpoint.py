@@ -1,4 +1,4 @@
-"""Servers with OpenAI's chat completions API: vLLM, llama.cpp, hosted ones."""
+"""Client for servers with OpenAI's chat completions API: vLLM, llama.cpp, hosted ones."""
 
 from __future__ import annotations
 
@@ -30,34 +30,41 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 KEYS = ("SYMBOUQ_API_KEY", "OPENAI_API_KEY")
-"""Environment variables for the server's key, in order. The key comes from nowhere else."""
+"""Environment variables for the server's key, in order of precedence. The key comes from nowhere
+else.
+"""
 
 _LOG = logging.getLogger(__name__)
 
 _PATH = "/chat/completions"
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
-"""HTTP statuses of transient failures: retried with increasing delays, or when the server says."""
+"""HTTP statuses of transient failures. These requests are retried with increasing delays, or when
+the server says.
+"""
 _LONGEST_WAIT = 60
-"""Maximum delay before a retry in seconds, whatever the server says."""
+"""Maximum delay before a retry, in seconds, whatever the server says."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
-"""Server messages about a request that is too long, for which no setting is at fault."""
+"""Phrases of server messages about a request that is too long, which no change of settings would
+help.
+"""
 _OF_THE_USER = (401, 403, 429)
-"""HTTP statuses about the user and the request rate."""
+"""HTTP statuses about the user or the request rate."""
 _OF_SCHEMA = ("schema", "grammar", "structured", "guided")
-"""Server messages about unsupported schemas."""
+"""Words of server messages about unsupported schemas."""
 _LARGEST = 1 << 26
-"""Maximum size of a reply in bytes, compressed and decompressed; log-probabilities of a long reply
-need much of it."""
+"""Maximum size of a reply in bytes, both compressed and decompressed. The log-probabilities of a
+long reply need much of it.
+"""
 _PACKED = ("gzip", "x-gzip")
-"""Names of the compression that is requested and supported."""
+"""Names of the compression methods that are requested and supported."""
 
 
 class RefusedError(SymboUQError):
-    """A server rejects all requests: wrong key, model or address."""
+    """Error: a server rejects all requests, because of a wrong key, model or address."""
 
 
 class UnreachableError(UnansweredError):
-    """A server does not answer, after all retries; further requests would fail as well."""
+    """Error: a server does not answer, even after all retries. Further requests would also fail."""
 
 
 class _Retry(Retry):
@@ -69,12 +76,12 @@ class _Retry(Retry):
 
 
 class _Bounded(io.RawIOBase):
-    """Data from a server, bounded in size and total time. A socket's own timeout restarts with each
-    byte.
+    """Data from a server, with a limit on size and total time. A socket's own timeout would restart
+    with each byte.
 
     Args:
         raw: The stream of the socket.
-        connection: The socket, whose timeout applies to the whole reply.
+        connection: The socket. Its timeout is applied to the whole reply.
     """
 
     def __init__(self, raw: io.RawIOBase, connection: socket.socket) -> None:
@@ -82,7 +89,7 @@ class _Bounded(io.RawIOBase):
         self._socket = connection
         timeout = connection.gettimeout()
         self._end = None if timeout is None else monotonic() + timeout
-        self._left = 2 * _LARGEST  # headers and framing of the content count as well
+        self._left = 2 * _LARGEST  # headers and framing of the content also count
 
     def readable(self) -> bool:
         return True
@@ -108,7 +115,7 @@ _TOO_LARGE = f"the reply is larger than {_LARGEST >> 20} MiB"
 
 
 class _BoundedResponse(http.client.HTTPResponse):
-    """Response with bounded headers and content."""
+    """Response with limits on its headers and content."""
 
     def __init__(self, sock: socket.socket, *arguments: Any, **more: Any) -> None:
         super().__init__(sock, *arguments, **more)
@@ -116,7 +123,7 @@ class _BoundedResponse(http.client.HTTPResponse):
 
 
 class _Adapter(HTTPAdapter):
-    """Connections with bounded reads, to a server or a proxy."""
+    """Adapter whose connections, to a server or a proxy, have limits on reading."""
 
     def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
         super().init_poolmanager(*arguments, **more)
@@ -127,7 +134,7 @@ class _Adapter(HTTPAdapter):
 
 
 def _bound(manager: Any) -> Any:
-    """Make the connections of a pool manager's pools bounded."""
+    """Apply the limits on reading to the connections of a pool manager's pools."""
     pools = manager.pool_classes_by_scheme.items()
     manager.pool_classes_by_scheme = {scheme: _bounded(pool) for scheme, pool in pools}
     return manager
@@ -143,12 +150,12 @@ def _bounded(pool: Any) -> Any:
 
 
 class _Received(NamedTuple):
-    """Response that has been read.
+    """A response that has been read.
 
     Attributes:
-        status: Its HTTP status.
-        content: Its content.
-        told: Status and server message, for error messages; without the key.
+        status: The HTTP status.
+        content: The content.
+        told: Status and server message, for error messages; does not contain the key.
     """
 
     status: int
@@ -164,7 +171,7 @@ class Reply(NamedTuple):
         finish: The server's finish reason.
         prompt_tokens: Number of tokens read; 0 if unknown.
         reply_tokens: Number of tokens written; 0 if unknown.
-        choice: The server's whole choice object, with log-probabilities.
+        choice: The server's whole choice object, including log-probabilities.
     """
 
     text: str
@@ -175,26 +182,26 @@ class Reply(NamedTuple):
 
 
 def held_to(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of a request for text of a JSON Schema."""
+    """Return request settings that make the text follow a JSON Schema."""
     described = {"name": "reply", "strict": True, "schema": schema}
     return {"response_format": {"type": "json_schema", "json_schema": described}}
 
 
 def drawn(temperature: float, seed: int, most: int) -> dict[str, Any]:
-    """Settings of a request for sampling and length."""
+    """Return request settings for sampling and length."""
     return {"temperature": temperature, "seed": seed, "max_tokens": most}
 
 
 class Endpoint:
-    """Client of a server with a model; thread-safe.
+    """Client for a model on a server; thread-safe.
 
-    Settings that the server rejects (a schema, a temperature, the name of the token limit) are
+    If the server rejects a setting (a schema, a temperature, the name of the token limit), it is
     omitted from then on, with one warning in this module's log.
 
     Args:
         url: Address, such as `http://localhost:8000/v1`.
         model: Name of the model on the server.
-        timeout: Time limit of a whole reply in seconds.
+        timeout: Time limit for a whole reply, in seconds.
         retries: Number of retries after transient failures.
 
     Raises:
@@ -228,12 +235,12 @@ class Endpoint:
         most: int,
         sample: int,
     ) -> Answer:
-        """Answer of the model to a chat.
+        """Ask the model to answer a chat.
 
         Args:
             messages: The chat so far.
             schema: JSON Schema of the answer.
-            most: Maximum number of tokens of the answer.
+            most: Maximum number of tokens in the answer.
             sample: 0 for the most probable answer, otherwise the number of a random one.
 
         Raises:
@@ -251,15 +258,15 @@ class Endpoint:
         )
 
     def reply(self, messages: Sequence[Message], settings: Mapping[str, Any]) -> Reply:
-        """Reply of the server to a chat.
+        """Return the server's reply to a chat.
 
         Args:
             messages: The chat so far.
-            settings: Additional fields of the request; those that the server rejects are omitted.
+            settings: Additional fields for the request. Those that the server rejects are omitted.
 
         Raises:
-            UnansweredError: As `ask`.
-            RefusedError: As `ask`.
+            UnansweredError: As for `ask`.
+            RefusedError: As for `ask`.
         """
         while True:
             used = {name: value for name, value in settings.items() if name not in self._refused}
@@ -272,7 +279,7 @@ class Endpoint:
 
     def _learns(self, status: int, fault: str, settings: Mapping[str, Any]) -> bool:
         """Whether a rejection names one of the settings, so that a retry without it may succeed.
-        Rejections of a schema have various statuses.
+        Rejections of a schema come with various statuses.
         """
         if any(text in fault.lower() for text in _TOO_LONG) or status in _OF_THE_USER:
             return False
@@ -284,7 +291,7 @@ class Endpoint:
             if name not in self._refused:
                 self._refused.add(name)
                 if name == "max_tokens":
-                    return True  # the server uses its other name
+                    return True  # the server uses the other name for this setting
                 _LOG.warning("%s takes no %s: requests are made without it", self.url, name)
         return True
 
@@ -294,10 +301,10 @@ class Endpoint:
         return request
 
     def _posted(self, body: Mapping[str, Any]) -> _Received:
-        """Response of the server.
+        """Send a request and return the server's response.
 
         Raises:
-            UnreachableError: If there is no response in time.
+            UnreachableError: If no response arrives in time.
             UnansweredError: If the response is too large.
         """
         try:
@@ -319,7 +326,7 @@ class Endpoint:
         return _Received(response.status_code, content, self._without_key(told))
 
     def _without_key(self, text: str) -> str:
-        """A text without the key, which some servers echo, for messages."""
+        """Remove the key from a text for messages, because some servers echo it."""
         if not self._key:
             return text
         spelled = json.dumps(self._key)[1:-1]
@@ -330,7 +337,6 @@ class Endpoint:
 
     @property
     def _session(self) -> requests.Session:
-        """Session of the current thread."""
         if not hasattr(self._local, "session"):
             session = requests.Session()
             retry = _Retry(
@@ -355,7 +361,9 @@ class Endpoint:
 
 
 def _named(fault: str, settings: Iterable[str]) -> str | None:
-    """Setting named by a rejection: in its `param`, as from OpenAI, otherwise anywhere."""
+    """Return the setting that a rejection names: in its `param`, as OpenAI does, otherwise
+    anywhere.
+    """
     names = [name for name in settings if name != "max_completion_tokens"]
     try:
         param = str(json.loads(fault)["error"]["param"])
@@ -369,10 +377,10 @@ def _named(fault: str, settings: Iterable[str]) -> str | None:
 
 
 def _key() -> str | None:
-    """The server's key, from the environment.
+    """Return the server's key from the environment.
 
     Raises:
-        SymboUQError: If it is not a valid header; the message does not show it.
+        SymboUQError: If the key is not a valid header. The message does not show it.
     """
     for name in KEYS:
         key = os.environ.get(name, "").strip()
@@ -385,15 +393,15 @@ def _key() -> str | None:
 
 
 def _is_local(url: str) -> bool:
-    """Whether a server runs on this machine, which needs no proxy."""
+    """Whether a server runs on this machine, so that no proxy is needed."""
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _content(response: requests.Response) -> bytes:
-    """Decompressed content of a response.
+    """Return the decompressed content of a response.
 
     Raises:
-        OSError: If it is too large or incomplete.
+        OSError: If the content is too large or incomplete.
     """
     packed = response.headers.get("Content-Encoding", "").strip().lower() in _PACKED
     unpacking = zlib.decompressobj(zlib.MAX_WBITS | 16) if packed else None
@@ -410,11 +418,11 @@ def _content(response: requests.Response) -> bytes:
 
 
 def _reply(received: _Received) -> Reply:
-    """Reply in a response.
+    """Extract the reply from a response.
 
     Raises:
         RefusedError: If the server rejects all requests.
-        UnansweredError: If it has no answer to this one.
+        UnansweredError: If the server has no answer to this request.
     """
     status, fault = received.status, received.told
     if status in (401, 403):
@@ -424,7 +432,7 @@ def _reply(received: _Received) -> Reply:
     if status != 200:
         raise (UnreachableError if status in _PASSING else UnansweredError)(fault)
     try:
-        # A lone surrogate, as of an emoji cut in two, cannot be written to a file.
+        # A lone surrogate, as from an emoji cut in two, cannot be written to a file.
         given = json.loads(received.content)
         said = json.dumps(given, ensure_ascii=False).encode(errors="replace")
         content = json.loads(said)
@@ -452,7 +460,6 @@ def _reply(received: _Received) -> Reply:
 
 
 def _brief(error: Exception) -> str:
-    """Innermost reason of a connection error."""
     while error.args and isinstance(error.args[0], Exception):
         error = error.args[0]
     reason = getattr(error, "reason", None)

@@ -1,4 +1,4 @@
-"""Hashes of files. The hash of a large file, such as a model's weights, is cached."""
+"""Hashes of files. The hash of a large file, such as model weights, is cached."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 from symbouq.ontology.store import cache_folder, recalled, remember
 
 _LARGE = 1 << 24
-"""Minimum size in bytes for caching a hash."""
+"""Minimum size in bytes for which a hash is cached."""
 
 
 def file_hash(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's content, in hexadecimal.
+    """Return the SHA-256 of a file's content, in hexadecimal.
 
-    The hash of a large file is kept in the user's cache folder while the file's size and time stay
-    the same.
+    The hash of a large file is kept in the user's cache folder as long as the file's size and time
+    stay the same.
 
     Raises:
         OSError: If the file cannot be read.

@@ -1,4 +1,4 @@
-"""Messages of models: text and reasoning, in the shapes of servers, logs and datasets.
+"""Messages written by models: text and reasoning, in the shapes of servers, logs and datasets.
 
 Supported are chat completions, Anthropic's and Bedrock's blocks, Gemini's parts, OpenAI's
 responses, Ollama, OpenTelemetry's parts, LangChain's messages and vLLM's outputs. All are reduced
@@ -25,7 +25,7 @@ _REASONING = (
 """Message fields for thinking that servers separate from the content."""
 
 _THOUGHT = ("reasoning", "thinking", "thought", "reasoning_text", "summary_text")
-"""Types of parts with thinking."""
+"""Types of parts that contain thinking."""
 
 _TEXTS = (
     "text",
@@ -37,7 +37,7 @@ _TEXTS = (
     "output_text",
     "outputText",
 )
-"""Fields for the text of a part, a message or an output, most likely first."""
+"""Fields for the text of a part, a message or an output, the most likely first."""
 
 _HOLDERS = (
     "message",
@@ -50,13 +50,13 @@ _HOLDERS = (
     "kwargs",
     "data",
 )
-"""Fields for messages or parts of an object, most likely first."""
+"""Fields for messages or parts within an object, the most likely first."""
 
 _CHOICES = ("choices", "candidates", "generations", "completions", "outputs", "results")
-"""Fields for the alternatives of a completion."""
+"""Fields that list the alternatives in a completion."""
 
 _MESSAGE = {*_TEXTS, *_HOLDERS, *_CHOICES, "role", "type", "refusal"}
-"""Fields of which a message has at least one."""
+"""Fields by which a message is recognised: it has at least one of them."""
 
 _STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "reason")
 _STOPPED = ("completionReason", "incomplete_details", "finish_details", *_STOPS)
@@ -65,16 +65,16 @@ _STOPPED = ("completionReason", "incomplete_details", "finish_details", *_STOPS)
 _CUT = {"length", "max_tokens", "max_output_tokens", "max_length", "model_length", "token_limit"}
 _MARKS = re.compile(r"</?think(?:ing)?>", re.IGNORECASE)
 _DEEPEST = 12
-"""Maximum nesting of objects in which a text is looked for."""
+"""Maximum nesting of objects that are searched for a text."""
 
 
 class Written(NamedTuple):
     """Output of a model.
 
     Attributes:
-        text: Its text, with the answer; may be empty.
-        reasoning: Its thinking, if the record separates it.
-        truncated: Whether it stopped at its length limit.
+        text: The text, with the answer; may be empty.
+        reasoning: The thinking, if the record separates it.
+        truncated: Whether the model stopped at its length limit.
     """
 
     text: str
@@ -83,15 +83,16 @@ class Written(NamedTuple):
 
     @property
     def response(self) -> str:
-        """Text of a trace: the reasoning between marks, then the text."""
+        """Text for a trace: the reasoning between marks, then the text."""
         thought = _MARKS.sub("", self.reasoning).strip("\n")
         thought = f"<think>\n{thought}\n</think>" if thought.strip() else ""
         return "\n".join(filter(None, (thought, self.text)))
 
 
 def written(value: Any) -> Written:
-    """Text and reasoning of a message, of a list of parts, or of an object with one. Of several
-    messages, the model's last one counts. A refusal replaces a missing text.
+    """Return the text and reasoning of a message, of a list of parts, or of an object that contains
+    them. If there are several messages, the model's last one counts. A refusal replaces a missing
+    text.
 
     Raises:
         RecordError: If there is no message.
@@ -108,7 +109,7 @@ def written(value: Any) -> Written:
 
 
 def alternatives(value: Any) -> list[Any]:
-    """Choices of a completion; for other values, a list with the value itself."""
+    """Return the choices of a completion. Return any other value as the only item of a list."""
     if isinstance(value, dict) and "role" not in value:
         for name in _CHOICES:
             listed = value.get(name)
@@ -120,7 +121,7 @@ def alternatives(value: Any) -> list[Any]:
 
 
 def is_truncated(value: Any) -> bool:
-    """Whether a message, a choice, a completion or a bare reason indicates the length limit."""
+    """Whether a message, choice, completion or bare reason says that the length limit was hit."""
     if isinstance(value, str):
         return value.strip().lower().rpartition(".")[2] in _CUT
     if isinstance(value, list):
@@ -136,8 +137,8 @@ def is_truncated(value: Any) -> bool:
 
 
 def unpacked(value: Any) -> Any:
-    """Decode a text that is JSON with messages, or an object with some. JSON written by a model
-    stays text.
+    """Decode a text that is the JSON of messages, or of an object that contains some. JSON written
+    by a model stays text.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
         try:
@@ -159,7 +160,7 @@ _WIRED = {"role", "from", "kwargs", "parts", "message", "messages", "contents", 
 
 
 def _pieces(value: Any, depth: int, thinks: bool = False) -> Iterator[tuple[str, bool]]:
-    """Texts in a value, each with whether it is thinking."""
+    """Yield the texts in a value, each with whether it is thinking."""
     if depth > _DEEPEST or value is None:
         return
     if isinstance(value, str):
@@ -200,7 +201,7 @@ def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tupl
 
 
 def _thoughts(value: Any) -> Any:
-    """Thinking as nested by servers: Bedrock's `reasoningText`, texts without a type."""
+    """Return thinking that a server nests: Bedrock's `reasoningText`, or texts without a type."""
     if isinstance(value, dict):
         return value.get("reasoningText", value.get("text", value.get("content")))
     return value
@@ -212,7 +213,7 @@ def _is_output(listed: list[Any]) -> bool:
 
 
 def role_of(message: dict[str, Any]) -> str:
-    """Role of a message, in the names of chat APIs; empty if there is none."""
+    """Return the role of a message, as chat APIs name it; empty if there is none."""
     kind = next((name for name in ROLES if message.get("type") == name), None)
     role = message.get("role", message.get("from", kind))
     named = message.get("id")
@@ -223,7 +224,7 @@ def role_of(message: dict[str, Any]) -> str:
 
 
 def is_choice(value: Any) -> bool:
-    """Whether a value is a choice of a completion rather than a message or part."""
+    """Whether a value is a choice in a completion rather than a message or part."""
     if not isinstance(value, dict) or "role" in value:
         return False
     return "message" in value or ("type" not in value and not _CHOSEN.isdisjoint(value))
@@ -242,11 +243,10 @@ ROLES = {
     "model": "assistant",
     "system": "system",
 }
-"""Role in other formats to the role in chat APIs."""
+"""Maps a role in other formats to the role in chat APIs."""
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a message has the usual fields, all of them empty."""
     if isinstance(value, list):
         return all(map(_is_empty, value))
     if not isinstance(value, dict):

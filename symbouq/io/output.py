@@ -1,8 +1,8 @@
-"""Output files that are complete or absent, however the run ends.
+"""Output files that are either complete or absent, however the run ends.
 
-A file is written next to its name as `NAME.part` and renamed at the end; until then, an existing
-file stays. The part is locked, so a second run that would write the same file is refused. Devices,
-pipes and descriptors are written directly.
+A file is written next to its final name as `NAME.part` and renamed at the end. Until then, an
+existing file stays. The unfinished file is locked, so a second run that would write the same file
+is refused. Devices, pipes and descriptors are written directly.
 """
 
 from __future__ import annotations
@@ -28,11 +28,12 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer as Buffer
 
 PART = ".part"
-"""Suffix of an unfinished file's name."""
+"""Suffix for the name of an unfinished file."""
 
 _PACKED = 1 << 20
-"""Bytes of records that are compressed together, so that a gzip file always contains whole
-records."""
+"""Number of bytes of records that are compressed together, so that a gzip file always contains
+whole records.
+"""
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end a run from outside."""
@@ -42,10 +43,10 @@ _STANDARD = {"stdout": 1, "stderr": 2}
 
 
 def part_of(path: str | os.PathLike[str]) -> Path | None:
-    """Path of an unfinished file; None if the output is written directly.
+    """Return the path of the unfinished file; None if the output is written directly.
 
     Args:
-        path: Name of the file; symbolic links are followed.
+        path: Name of the final file; symbolic links are followed.
     """
     if _descriptor(path) is not None:
         return None
@@ -60,10 +61,10 @@ def lock(file: int, path: str | os.PathLike[str]) -> None:
 
     Args:
         file: The descriptor.
-        path: Its name for messages.
+        path: Its name, for messages.
 
     Raises:
-        SymboUQError: If another run has locked it.
+        SymboUQError: If another run has locked the file.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -74,18 +75,18 @@ def lock(file: int, path: str | os.PathLike[str]) -> None:
 
 
 class Replacement:
-    """File in progress that will replace another.
+    """A file in progress that will replace an existing one.
 
     Args:
         path: Name of the file.
 
     Attributes:
         part: Path of the unfinished file; None for a device or pipe, which is written directly.
-        size: Number of bytes completely written.
+        size: Number of bytes that were completely written.
 
     Raises:
-        OSError: If it cannot be written.
-        SymboUQError: If another run is writing it, or the unfinished file is not ours.
+        OSError: If the file cannot be written.
+        SymboUQError: If another run is writing the file, or the unfinished file is not ours.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -99,7 +100,7 @@ class Replacement:
             self._file = self._claimed(self.part)
 
     def write(self, content: bytes) -> None:
-        """Append bytes. For a file, all or none are written.
+        """Append bytes. In a file, either all or none are written.
 
         Raises:
             OSError: If they cannot be written.
@@ -116,14 +117,14 @@ class Replacement:
         self.size += len(content)
 
     def buffered(self) -> io.BufferedWriter:
-        """Buffered stream for writing."""
+        """Return a buffered stream for writing."""
         return io.BufferedWriter(_Raw(self))
 
     def commit(self) -> None:
         """Rename the file to its final name.
 
         Raises:
-            OSError: If that fails; the existing file stays.
+            OSError: If this fails. The existing file stays.
         """
         if self.part is not None:
             os.fsync(self._file)
@@ -131,13 +132,13 @@ class Replacement:
         self.leave()
 
     def convert(self, make: Callable[[IO[bytes], IO[bytes]], None]) -> None:
-        """Convert the file, and give its final name to the result.
+        """Convert the file, and give the result the final name.
 
         Args:
-            make: Function that reads the first stream and writes the second one.
+            make: Reads the first stream and writes the second one.
 
         Raises:
-            OSError: If that fails; the existing and the unfinished file stay.
+            OSError: If this fails. The existing and the unfinished file stay.
         """
         assert self.part is not None  # a device or pipe cannot be read again
         made = self.part.with_name(f".{self.part.name}")
@@ -154,19 +155,18 @@ class Replacement:
         self.discard()
 
     def discard(self) -> None:
-        """Delete the unfinished file; the existing file stays."""
+        """Delete the unfinished file. The existing file stays."""
         if self.part is not None and self._file >= 0:
             self.part.unlink(missing_ok=True)
         self.leave()
 
     def leave(self) -> None:
-        """Close the file; the unfinished and the existing file stay."""
+        """Close the file. The unfinished and the existing file stay."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
     def _claimed(self, part: Path) -> int:
-        """The unfinished file, empty and locked."""
         there = self._target.exists()
         if there and not os.access(self._target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(self.path))
@@ -190,7 +190,7 @@ class Replacement:
 
 
 _NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags for creating a new file."""
+"""Flags for creating a file that must not exist yet."""
 
 
 def _part_file(part: Path, path: Path) -> int:
@@ -227,11 +227,11 @@ def _in_the_way(part: Path, path: Path) -> SymboUQError:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Stream whose content replaces a file if the block ends without an error.
+    """Yield a stream whose content replaces a file if the block ends without an error.
 
     Raises:
-        OSError: If it cannot be written.
-        SymboUQError: If another run is writing it.
+        OSError: If the file cannot be written.
+        SymboUQError: If another run is writing the file.
     """
     made = Replacement(path)
     try:
@@ -257,19 +257,19 @@ class _Raw(io.RawIOBase):
 
 
 class RecordFile:
-    """File of records: JSON Lines, compressed for names in `.gz`, a table for names in `.parquet`.
+    """File for records: JSON Lines, compressed for names in `.gz`, a table for names in `.parquet`.
 
-    A context manager. The file gets its name when the block ends normally, or by an interrupt after
-    at least one record; it then contains the finished records. After an error, a kill or a crash,
-    an existing file stays, and `NAME.part` has the finished records: whole ones, as JSON Lines even
-    for a table.
+    This is a context manager. The file gets its name when the block ends normally, or is
+    interrupted after at least one record; it then contains the finished records. After an error, a
+    kill or a crash, an existing file stays, and `NAME.part` has the finished records. They are
+    whole, and are JSON Lines even for a table.
 
     Args:
         path: Name of the file.
 
     Raises:
-        OSError: On entering, if it cannot be written.
-        SymboUQError: On entering, if another run is writing it, or pyarrow is missing.
+        OSError: On entering, if the file cannot be written.
+        SymboUQError: On entering, if another run is writing the file, or pyarrow is missing.
     """
 
     def __init__(self, path: str) -> None:
@@ -291,10 +291,10 @@ class RecordFile:
         return self
 
     def write(self, line: bytes) -> None:
-        """Write one encoded record with its line break.
+        """Write one encoded record that ends with its line break.
 
         Raises:
-            SymboUQError: If it cannot be written; earlier records are kept.
+            SymboUQError: If it cannot be written. Earlier records are kept.
         """
         with uninterrupted():
             self._waiting += line
@@ -315,7 +315,6 @@ class RecordFile:
             raise
 
     def _flush(self) -> None:
-        """Write the pending records, all or none."""
         content = bytes(self._waiting)
         self._waiting.clear()
         if not content:
@@ -337,14 +336,13 @@ class RecordFile:
 
     @contextmanager
     def _faults(self) -> Iterator[None]:
-        """Report errors of the system under the file's name."""
         try:
             yield
         except OSError as error:
             raise SymboUQError(error.strerror or str(error), self._path) from error
 
     def _leave(self, error: BaseException) -> None:
-        """Close without the final file, and report where the records are."""
+        """Close without making the final file, and report where the records are."""
         if not self._written or self._made.part is None:
             self._made.discard()
             return
@@ -353,18 +351,18 @@ class RecordFile:
 
 
 class RecordStream:
-    """Standard output for records, each flushed at once."""
+    """Standard output for records. Each one is flushed at once."""
 
     def __init__(self) -> None:
         self._count = 0
-        # Libraries may redirect `sys.stdout` meanwhile, as Ray does.
+        # Libraries such as Ray may redirect `sys.stdout` in the meantime.
         self._stream = sys.stdout.buffer
 
     def __enter__(self) -> Self:
         return self
 
     def write(self, line: bytes) -> None:
-        """Write one encoded record with its line break.
+        """Write one encoded record that ends with its line break.
 
         Raises:
             SymboUQError: If it cannot be written.
@@ -385,7 +383,7 @@ class RecordStream:
 
 
 def record_output(path: str) -> RecordFile | RecordStream:
-    """Output of records for a path; `-` is standard output."""
+    """Return the output of records for a path; `-` is standard output."""
     return RecordStream() if path == "-" else RecordFile(path)
 
 
@@ -401,15 +399,17 @@ def write_records(path: str, records: Iterable[Any]) -> None:
 
 
 def stdout_fault(error: OSError) -> str:
-    """Why standard output cannot be written, in words."""
+    """Explain why standard output cannot be written."""
     if isinstance(error, BrokenPipeError):
         return "standard output was closed by its reader"
     return f"standard output cannot be written to: {error.strerror or error}"
 
 
 def abandon_stdout() -> None:
-    """Discard pending data of standard output, which the process would write again at its end."""
-    with suppress(OSError):  # not a file of the system, or closed
+    """Discard pending data of standard output, which the process would try to write again when it
+    ends.
+    """
+    with suppress(OSError):  # closed, or not a file of the system
         number = sys.stdout.fileno()
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, number)
@@ -431,7 +431,6 @@ def _counted(records: int) -> str:
 
 
 def _descriptor(path: str | os.PathLike[str]) -> int | None:
-    """Open file for a path such as `/dev/stdout`."""
     match = _DESCRIPTOR.fullmatch(os.fspath(path))
     if match is None:
         return None

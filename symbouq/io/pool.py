@@ -1,5 +1,5 @@
-"""Work spread over local processes: results stay in order, and neither a result nor a process is
-lost when a process dies.
+"""Spread work over local processes. Results stay in order, and no other result is lost when a
+process dies.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from symbouq.errors import SymboUQError
 from symbouq.limits import end_with
 
 _AHEAD = 4
-"""Number of batches per process to start before the first result is fetched."""
+"""Number of batches to start per process before the first result is fetched."""
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -28,20 +28,20 @@ _Result = TypeVar("_Result")
 
 @dataclass(eq=False)
 class _Task(Generic[_Item, _Result]):
-    """Batch, with its results once available."""
+    """A batch, with its results once they are available."""
 
     batch: Sequence[_Item]
     results: list[_Result] | None = None
 
 
 class Child:
-    """Process with a connection to it.
+    """A process and the connection to it.
 
     Args:
         method: Start method: `fork` or `spawn`.
-        work: Function called in the process with its end of the connection and the arguments.
+        work: Function to call in the process, with its end of the connection and the arguments.
         arguments: Further arguments of `work`.
-        daemon: Whether it ends with this process and may not start processes.
+        daemon: Whether the process ends with this one and may not start processes itself.
 
     Attributes:
         line: The connection.
@@ -58,7 +58,7 @@ class Child:
             target=work, args=(theirs, *arguments), daemon=daemon
         )
         self.process.start()
-        theirs.close()  # only the process holds its end, so the connection closes when it dies
+        theirs.close()  # Only the process holds its end, so the connection closes when it dies
 
     def ended(self) -> str:
         """Wait for the process to end, and describe how it ended."""
@@ -71,15 +71,16 @@ class Child:
 
 
 class Pool(Generic[_Item, _Result]):
-    """Processes that are set up once each; a context manager that ends them.
+    """Context manager for processes that are set up once each. It ends them on exit.
 
     A process that dies is restarted. Its batch is repeated item by item, so that only the fatal
     item is lost.
 
     Args:
         processes: Number of processes.
-        make: Picklable function, called once by each process; returns the function for batches.
-        lost: Function from an item over which a process died, and how it died, to a result.
+        make: Picklable function that each process calls once. Returns the function for batches.
+        lost: Returns the result for an item on which a process died, given the item and how it
+            died.
     """
 
     def __init__(
@@ -109,11 +110,11 @@ class Pool(Generic[_Item, _Result]):
             child.ended()
 
     def map(self, batches: Iterator[Sequence[_Item]]) -> Iterator[list[_Result]]:
-        """Results of batches, in order.
+        """Yield the results for batches, in order.
 
         Args:
-            batches: Batches, fetched a few ahead. Before an empty one, all pending results are
-                yielded before another batch is fetched.
+            batches: Batches, which are fetched a few ahead. An empty batch makes all pending
+                results be yielded before another batch is fetched.
 
         Raises:
             Exception: Any exception from `make` in a process.
@@ -135,7 +136,7 @@ class Pool(Generic[_Item, _Result]):
                 self._collect(None)
 
     def _collect(self, timeout: float | None) -> None:
-        """Send pending batches and receive results, waiting some seconds at most."""
+        """Send pending batches and receive results, waiting at most the given number of seconds."""
         self._hand_out()
         busy = {child.line: (child, task) for child, task in self._children.items() if task}
         for line in wait(list(busy), timeout) if busy else ():
@@ -159,10 +160,10 @@ class Pool(Generic[_Item, _Result]):
                 task = self._waiting.popleft()
                 try:
                     child.line.send(task.batch)
-                except OSError:  # it died earlier; the batch is not at fault
+                except OSError:  # the process died earlier; the batch is not at fault
                     self._ended(child)
                     child = self._started()
-                    with suppress(OSError):  # if this one is dead as well, it will not answer
+                    with suppress(OSError):  # if this process is dead as well, it will not answer
                         child.line.send(task.batch)
                 self._children[child] = task
 
@@ -190,11 +191,11 @@ class Pool(Generic[_Item, _Result]):
 
 
 def serve(line: Connection, make: Callable[[], Callable[[Any], Any]], parent: int) -> None:
-    """Main loop of a process: batches, until the parent has no more or ends.
+    """Run the main loop of a process: handle batches until the parent has no more or ends.
 
     Args:
-        line: Connection to the parent, for incoming batches and outgoing lists of results, or an
-            error if the process must stop.
+        line: Connection to the parent. Batches come in; lists of results go out, or an error if the
+            process must stop.
         make: As in `Pool`.
         parent: The parent's process id.
     """

@@ -1,4 +1,4 @@
-"""Files of readings: every reply of a language model, stored at once."""
+"""Files of readings. Every reply of a language model is stored at once."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from symbouq.io.output import lock
 from symbouq.records import StoredReading, parse_record
 
 Key = tuple[str, int]
-"""Hash of the text, and number of the sample."""
+"""Hash of the text, and number of the reply."""
 
 
 class ReadingsFile:
-    """Readings on disk, one JSON object per line; a context manager.
+    """Context manager for readings on disk, one JSON object per line.
 
-    An incomplete last line, from a killed run, is ignored, and removed before a line is added. If a
-    reading has several lines, the last one counts, so you can correct a reading by editing its line
-    or by adding one.
+    An incomplete last line, from a killed run, is ignored, and is removed before a line is added.
+    If a reading has several lines, the last one counts. You can therefore correct a reading by
+    editing its line or by adding another.
 
     Args:
-        path: The file; created if needed when a reading is added.
-        grows: Whether readings may be added; the file is then locked.
+        path: The file. It is created if needed when a reading is added.
+        grows: Whether readings may be added. The file is then locked.
 
     Raises:
         SymboUQError: On entering, if the file cannot be used, or another run has locked it.
@@ -62,7 +62,7 @@ class ReadingsFile:
 
     @property
     def models(self) -> list[str]:
-        """Models with readings in the file."""
+        """Models that have readings in the file."""
         every = (reading.model for readings in self._of.values() for reading in readings)
         return list(dict.fromkeys(every))
 
@@ -75,14 +75,15 @@ class ReadingsFile:
     def find(
         self, text: str, sample: int, model: str, prompt: str | None, ontology: str | None
     ) -> StoredReading | None:
-        """Reading of a text, or None.
+        """Return the reading of a text, or None.
 
         Args:
             text: Hash of the text.
             sample: Number of the reply.
             model: The model.
-            prompt: Version of the prompt, or its beginning; None for the latest of any.
-            ontology: Hash of the ontology; None for the latest of any.
+            prompt: Version of the prompt, or its beginning; None for the latest reading with any
+                version.
+            ontology: Hash of the ontology; None for the latest reading with any ontology.
         """
         for reading in reversed(self._of.get((text, sample), ())):
             if (
@@ -97,7 +98,7 @@ class ReadingsFile:
         """Write a reading; thread-safe.
 
         Raises:
-            SymboUQError: If it cannot be written; earlier readings are kept.
+            SymboUQError: If it cannot be written. Earlier readings are kept.
         """
         line = to_json(reading) + b"\n"
         with self._lock:

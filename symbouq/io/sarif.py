@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: findings at files and lines, in the format of code hosts."""
+"""SARIF 2.1.0: findings at files and lines, in the format that code hosts read."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from symbouq.version import __version__
 
 @dataclass(frozen=True)
 class Result:
-    """Finding at a position.
+    """Finding at a position in a file.
 
     Attributes:
-        rule: The violated rule; empty for errors in the tool's input.
+        rule: The violated rule; empty for an error in the tool's input.
         level: `error`, `warning` or `note`.
         message: The finding in words.
-        file: Its file.
-        line: Its line, from 1; 0 if there is none.
-        key: Text that identifies the finding when its line changes; may be empty.
+        file: File of the finding.
+        line: Line of the finding, from 1; 0 if there is none.
+        key: Text that identifies the finding even if its line changes; may be empty.
     """
 
     rule: str
@@ -36,8 +36,8 @@ class Rule(NamedTuple):
     """Description of a rule on code hosts.
 
     Attributes:
-        title: Its name in a few words.
-        description: Its findings, in a sentence.
+        title: Name of the rule in a few words.
+        description: What the rule finds, in a sentence.
         help: What to do about a result.
     """
 
@@ -49,13 +49,13 @@ class Rule(NamedTuple):
 def sarif_log(
     tool: str, rules: Mapping[str, Rule], results: Sequence[Result], faults: Sequence[Result] = ()
 ) -> dict[str, Any]:
-    """Log of one run.
+    """Build the log of one run.
 
     Args:
         tool: Name of the tool.
         rules: Rules by id, including those of all results.
         results: The findings.
-        faults: Unreadable parts of the input.
+        faults: Parts of the input that cannot be read.
     """
     numbers = {rule: number for number, rule in enumerate(rules)}
     driver = {
@@ -93,7 +93,9 @@ def sarif_log(
 
 
 def shown_path(file: str) -> PurePath:
-    """Path of a file as code hosts show it: relative to the working folder, if inside."""
+    """Return the path of a file as code hosts show it: relative to the working folder, if inside
+    it.
+    """
     path = PurePath(file)
     if path.is_absolute() and path.is_relative_to(Path.cwd()):
         return path.relative_to(Path.cwd())

@@ -33,29 +33,31 @@ class ReaderSettings(BaseModel):
     samples: Annotated[int, Field(ge=1)] = 2
     """Number of times to ask the model; readings that differ between replies are uncertain."""
     reuse: bool = False
-    """Whether to accept readings by earlier instructions with the same schema."""
+    """Whether to accept readings made with earlier instructions but the same schema."""
     alone: bool = False
-    """Whether the model sees each sentence separately. Other sentences cannot affect its reading,
-    and pronouns have no antecedent. For small models and untrusted texts."""
+    """Whether the model sees each sentence separately. Other sentences then cannot affect its
+    reading, and pronouns have no antecedent. Meant for small models and untrusted texts.
+    """
     reply_tokens: Annotated[int, Field(ge=1)] = 8192
-    """Maximum number of tokens per reply."""
+    """Maximum number of tokens in a reply."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
-    """Maximum number of tokens of the run, read and written. No limit by default."""
+    """Maximum number of tokens that the run may read and write. There is no limit by default."""
     concurrency: Annotated[int, Field(ge=1)] = 8
     """Number of simultaneous requests."""
     reply_timeout: Annotated[float, Field(gt=0)] = 120
-    """Time limit for a reply of the endpoint in seconds."""
+    """Time limit for a reply of the endpoint, in seconds."""
     retries: Annotated[int, Field(ge=0)] = 5
-    """Retries after transient failures."""
+    """Number of retries after transient failures."""
     price: tuple[_Price, _Price] | None = None
-    """Price per million tokens, read and written, to display the cost of the run."""
+    """Price per million tokens read and per million tokens written, to display the cost of the run.
+    """
 
 
 def read_settings(path: Path, kind: type[_Kind]) -> _Kind:
-    """Read the settings of a YAML file.
+    """Read settings from a YAML file.
 
     Raises:
-        SettingsError: If the file cannot be read or values are invalid; the message lists all
+        SettingsError: If the file cannot be read or values are invalid. The message lists all
             errors.
     """
     try:
@@ -80,8 +82,8 @@ def read_settings(path: Path, kind: type[_Kind]) -> _Kind:
 
 
 def _line(node: Any, place: Sequence[int | str]) -> int | None:
-    """Line of the innermost existing part of a document on the way to a place; None for the whole
-    document.
+    """Return the line of a setting in a document, or of the innermost part around it that exists;
+    None for the whole document.
     """
     line = None
     for part in place:

@@ -1,9 +1,9 @@
-"""Output in shards: one compressed file per input file, written once.
+"""Output in shards: one compressed file for each input file, written once.
 
-Next to a shard `NAME.jsonl.gz` is its note `NAME.json`, written after it: a shard counts only with
-a note. The note has a key over everything that the shard depends on, so that later runs can skip
-finished shards. It also has the number of records, each failed one with file, line and error, and
-the job's counts.
+Each shard `NAME.jsonl.gz` has a note `NAME.json` next to it, which is written after it. A shard
+counts only if it has a note. The note has a key over everything that the shard depends on, so that
+later runs can skip finished shards. It also has the number of records, each failed record with
+file, line and error, and the job's counts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from symbouq.version import __version__
 
 
 def stamp(job: Job) -> str:
-    """SHA-256 over everything except the input that affects a job's results: its name, its
-    arguments and their files, the rules and the version.
+    """Return the SHA-256 of everything that affects a job's results except the input: its name, its
+    arguments and the files they name, the rules and the version.
     """
     files = [file for name in ("rules", "ontology") for file in lp_files(data_folder(name))]
     for argument in job.arguments:
@@ -43,7 +43,7 @@ def stamp(job: Job) -> str:
 
 
 def shard_name(file: str) -> str:
-    """Name of a file's shard: the file's name with a mark for its folder."""
+    """Return the name of a file's shard: the file's name with a mark for its folder."""
     name = Path(input_name(file).partition("?")[0]).name.removesuffix(".gz")
     mark = hashlib.sha256(os.fsencode(file)).hexdigest()[:8]
     return f"{Path(name).stem}-{mark}"
@@ -53,17 +53,17 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
     """Write the shard and note of a file, unless they exist.
 
     Args:
-        file: Input; a `TraceFile` has reading options.
+        file: The input. A `TraceFile` has reading options.
         folder: Output folder, a path or a URI.
         job: The job for each record.
-        worker: The job, set up.
+        worker: The job after its setup.
         stamped: The job's `stamp`.
 
     Returns:
-        The note, with `kept`: whether it existed.
+        The note. Its field `kept` says whether it already existed.
 
     Raises:
-        OSError: If they cannot be written.
+        OSError: If shard or note cannot be written.
     """
     system, place = located(folder)
     place = f"{place.rstrip('/')}/{shard_name(file)}"
@@ -71,7 +71,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
     if note is not None and note["key"] == _key(file, stamped):
         return {**note, "kept": True}
     if note is not None:
-        system.delete_file(f"{place}.json")  # it must not vouch for the new content
+        system.delete_file(f"{place}.json")  # the old note must not vouch for the new content
     key = hashlib.sha256(stamped.encode())
     note = {"file": input_name(file), "records": 0, "failed": [], "faults": []}
     with (
@@ -89,7 +89,6 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
 
 
 def _note(system: Any, place: str) -> dict[str, Any] | None:
-    """Note at a path; None if it is missing or incomplete."""
     try:
         with system.open_input_stream(place) as stream:
             note: dict[str, Any] = from_json(stream.read())
@@ -106,7 +105,7 @@ def _key(file: str, stamped: str) -> str:
 
 
 def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
-    """Lines of a file, which also update the key."""
+    """Yield the lines of a file, and update the key with them."""
     for item in read_lines(file):
         place = item.number if isinstance(item, Line) else item.line
         content = item.content if isinstance(item, Line) else item.message.encode()
@@ -117,7 +116,7 @@ def _hashed(file: str, key: Any) -> Iterator[Line | RecordError]:
 def _written(
     outcomes: Iterable[Outcome], write: Callable[[bytes], object], note: dict[str, Any]
 ) -> Iterator[Any]:
-    """Summaries of the outcomes, which are written or noted on the way."""
+    """Write or note the outcomes, and yield their summaries."""
     for outcome in outcomes:
         place = {"file": outcome.file, "line": outcome.number}
         if outcome.output is None:

@@ -1,4 +1,4 @@
-"""Files by path or by URI (`s3://`, `gs://`, `hdfs://`, `file://` ...), through pyarrow."""
+"""Access files by path or URI (`s3://`, `gs://`, `hdfs://`, `file://` ...), through pyarrow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_uri(path: str) -> bool:
 
 
 def located(path: str) -> tuple[Any, str]:
-    """The `pyarrow.fs.FileSystem` of a path or URI, and the path in it.
+    """Return the `pyarrow.fs.FileSystem` for a path or URI, and the path within it.
 
     Raises:
         SymboUQError: If the file system is unknown, or pyarrow is missing.
@@ -32,7 +32,7 @@ def located(path: str) -> tuple[Any, str]:
 
 
 def listed(uri: str) -> list[str]:
-    """Files that a URI names: a file, or those in a folder, sorted by name.
+    """Return the files that a URI names: a file, or those in a folder, sorted by name.
 
     Raises:
         SymboUQError: If there is no file, or the folder cannot be read.

@@ -1,8 +1,8 @@
-"""From trace files to records: reading, distributing over processes, writing in order.
+"""From trace files to records: read, distribute over processes, and write in order.
 
-An unreadable record is reported and skipped without affecting the rest of its file. Batches are
-small and only a few are ahead of the writer, so memory does not grow with the input, and all
-finished results are written when a run is stopped.
+An unreadable record is reported and skipped; the rest of its file is not affected. Batches are
+small, and only a few are ahead of the writer. Memory therefore does not grow with the input, and
+all finished results are written when a run is stopped.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, parse_record
 
 BATCH = 32
-"""Records per batch."""
+"""Number of records per batch."""
 
 _BYTES = 1 << 20
-"""Bytes of lines after which a batch is also full."""
+"""Number of bytes of lines after which a batch counts as full."""
 
 
 class Line(NamedTuple):
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
 
 Batch = list[Line | RecordError]
-"""Batch of lines, with errors in place of unreadable ones."""
+"""Lines of a batch, with errors in place of those that cannot be read."""
 
 
 class Outcome(NamedTuple):
@@ -53,12 +53,12 @@ class Outcome(NamedTuple):
     Attributes:
         file: File of the line.
         number: Number of the line, from 1.
-        id: Id of the record; empty if unreadable.
-        output: The encoded result, or several separated by line breaks; None on failure.
+        id: Id of the record; empty if it cannot be read.
+        output: The encoded result, or several results separated by line breaks; None on failure.
         error: The message of a failure, None on success.
-        summary: Part of the result for the job's summary.
+        summary: Part of the result that goes into the job's summary.
         traceback: The traceback of an internal error.
-        faults: Messages about missing parts of the result.
+        faults: Messages about parts missing from the result.
     """
 
     file: str
@@ -74,7 +74,6 @@ class Outcome(NamedTuple):
 def _failed(
     item: Line | RecordError, error: str, identity: str = "", trace: str | None = None
 ) -> Outcome:
-    """Outcome of a line without a result."""
     number = item.number if isinstance(item, Line) else item.line
     return Outcome(item.file or "", number or 0, identity, None, error, traceback=trace)
 
@@ -82,9 +81,10 @@ def _failed(
 class Lines:
     """Iterator over the records of a file that are not blank; `-` is standard input.
 
-    Lines of the `symbouq` format stay unchanged. Records of other formats (`symbouq.io.adapters`),
-    or of an array, become lines of this format and keep their number. Compressed content is read
-    transparently. If a file is cut off or unreadable, one error follows its readable records.
+    Lines in the `symbouq` format stay unchanged. Records in other formats (`symbouq.io.adapters`),
+    or in an array, become lines in this format and keep their number. Compressed content is
+    decompressed transparently. If a file is cut off or becomes unreadable, one error follows its
+    readable records.
 
     Args:
         path: A path, or a `TraceFile` with reading options.
@@ -122,19 +122,18 @@ class Lines:
         except SymboUQError as error:
             yield RecordError(error.message, name, number + 1)
         except Exception as error:
-            # An internal error must not affect other files; it is reported like any other.
+            # An internal error must not affect other files, so report it like any other.
             yield RecordError(internal(error), name, number + 1)
 
 
 def read_lines(path: str) -> Lines:
-    """Records of a file (`Lines`)."""
+    """Return the records of a file (`Lines`)."""
     return Lines(path)
 
 
 def _line(
     file: str, number: int, record: bytes | dict[str, Any] | RecordError
 ) -> Line | RecordError:
-    """Record as a line of the `symbouq` format."""
     if isinstance(record, RecordError):
         return RecordError(record.message, record.file or file, number)
     if isinstance(record, bytes):
@@ -151,13 +150,13 @@ def _alone(_records: Sequence[Any]) -> None:
 
 
 class Work(NamedTuple):
-    """Functions of a job for records.
+    """The functions of a job that process records.
 
     Attributes:
-        each: Function from a record with file and line to the result (or several) to write, and the
-            part to keep for a summary.
-        ahead: Function called with the records of a batch in advance, for work that is cheaper in
-            batches. Its errors are ignored; they occur again with the record at fault.
+        each: Takes a record, its file and its line. Returns the result (or several) to write, and
+            the part to keep for a summary.
+        ahead: Called in advance with the records of a batch, for work that is cheaper in batches.
+            Its errors are ignored, because they occur again for the record at fault.
     """
 
     each: Callable[[Any, str, int], tuple[dict[str, Any] | list[dict[str, Any]], Any]]
@@ -171,14 +170,13 @@ def no_total(summaries: Iterable[Any]) -> None:
 
 @dataclass(frozen=True)
 class Job:
-    """Work on each record of files; picklable, since processes receive it.
+    """Work to be done on each record of files. It is picklable, because processes receive it.
 
     Attributes:
-        setup: Function that makes a worker from the arguments, called once per process.
+        setup: Makes a worker from the arguments. Called once per process.
         arguments: Arguments of `setup`.
         kind: Type of the records.
-        total: Function that sums the summaries of a shard's records to a JSON value
-            (`symbouq.io.shards`).
+        total: Combines the summaries of a shard's records into a JSON value (`symbouq.io.shards`).
         timeout: Time limit per record in seconds; None for no limit.
     """
 
@@ -190,7 +188,7 @@ class Job:
 
 
 class Worker:
-    """Job set up in one process; yields the outcomes of batches of lines."""
+    """A job, set up in one process. It yields the outcomes for batches of lines."""
 
     def __init__(self, job: Job) -> None:
         self._work = job.setup(*job.arguments)
@@ -198,15 +196,14 @@ class Worker:
         self._timeout = job.timeout
 
     def __call__(self, batch: Sequence[Line | RecordError]) -> Iterator[Outcome]:
-        """Process lines; unreadable ones also get an outcome."""
+        """Process lines. Those that cannot be read also get an outcome."""
         read = [self._read(item) for item in batch]
-        with suppress(Exception), time_limit(self._timeout):  # raised again where it belongs
+        with suppress(Exception), time_limit(self._timeout):  # raised again with its record
             self._work.ahead([given[1] for given in read if not isinstance(given, Outcome)])
         for given in read:
             yield given if isinstance(given, Outcome) else self._done(*given)
 
     def _read(self, item: Line | RecordError) -> tuple[Line, Instance] | Outcome:
-        """Line with its record, or the outcome if it is unreadable."""
         if isinstance(item, RecordError):
             return _failed(item, item.message)
         try:
@@ -228,7 +225,7 @@ class Worker:
 
 
 def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
-    """Outcome of a line whose processing raised an error.
+    """Return the outcome for a line whose processing raised an error.
 
     Raises:
         SymboUQError: If the error affects every record, such as a missing package.
@@ -239,7 +236,7 @@ def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
         return _failed(line, f"not finished: {error}", identity)
     if isinstance(error, SymboUQError):
         raise error
-    # An internal error must not affect other records; it is reported like any other.
+    # An internal error must not affect other records, so report it like any other.
     trace = "".join(traceback.format_exception(error))
     return _failed(line, internal(error), identity, trace)
 
@@ -255,26 +252,28 @@ def process(
     processes: int | None = None,
     prepare: Callable[[Batch], Batch] = as_it_is,
 ) -> Generator[Outcome, None, None]:
-    """Process every line of files with a job and yield the outcomes in order.
+    """Process every line of the given files with a job, and yield the outcomes in order.
 
     Args:
         files: Paths; `-` is standard input.
         job: The job.
-        processes: Number of processes; by default one per core.
-        prepare: Function applied to each batch of lines before the job, in this process.
+        processes: Number of processes; by default, one per core.
+        prepare: Applied in this process to each batch of lines before the job.
     """
     yield from distinct(_in_order(files, job, processes or os.cpu_count() or 1, prepare))
 
 
 def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
-    """Outcomes in the order of the lines; the second of two equal ids in a file fails."""
+    """Yield the outcomes in the order of the lines. If two ids in a file are equal, the second
+    fails.
+    """
     seen: set[int] = set()
     current, last = "", 0
     for outcome in outcomes:
         if outcome.file != current:
             seen.clear()
             current, last = outcome.file, 0
-        if outcome.error is not None:  # may belong to part of a row that is still incomplete
+        if outcome.error is not None:  # it may belong to a row that is still incomplete
             yield outcome
             continue
         if outcome.number <= last:  # the same file starts again
@@ -292,7 +291,7 @@ def distinct(outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
 def _in_order(
     files: Iterable[str], job: Job, processes: int, prepare: Callable[[Batch], Batch]
 ) -> Iterator[Outcome]:
-    """Outcomes in the order of the lines, before comparing ids."""
+    """Yield the outcomes in the order of the lines, before ids are compared."""
     rest = map(prepare, batches(files))
     first = list(islice(rest, 2))
     every = chain(first, rest)
@@ -305,13 +304,12 @@ def _in_order(
 
 
 def _lost(item: Line | RecordError, how: str) -> Outcome:
-    """Outcome of a line over which a process died."""
     return _failed(item, f"the process that worked on it died ({how}; is there enough memory?)")
 
 
 def batches(files: Iterable[str]) -> Iterator[Batch]:
-    """Lines of files in order, in batches of up to `BATCH`, without waiting for records on a pipe.
-    An empty batch means that the next line has not arrived yet.
+    """Yield the lines of files in order, in batches of up to `BATCH`, without waiting for records
+    on a pipe. An empty batch means that the next line has not arrived yet.
     """
     batch: Batch = []
     size = 0

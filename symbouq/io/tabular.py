@@ -1,8 +1,9 @@
-"""Records as a Parquet file: columns for other tools, also readable as records.
+"""Records as a Parquet file: with columns for other tools, and readable as records again.
 
-Fields become columns, objects structs, and lists lists. Missing fields become null, and null
-fields are absent when the file is read. A field that no single type fits, such as a scene that is
-sometimes a list and sometimes a text, becomes JSON text, and its column's metadata say so.
+Fields become columns, objects become structs, and lists stay lists. Missing fields become null, and
+null fields are absent when the file is read. If no single type fits a field, such as a scene that
+is sometimes a list and sometimes a text, its values become JSON text, and the column's metadata say
+so.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from pydantic_core import from_json, to_json
 from symbouq.errors import extra
 
 _ROWS = 1024
-"""Records in a row group."""
+"""Number of records in a row group."""
 _MIXED = {b"symbouq": b"json"}
-"""Marker of a column of JSON text."""
+"""Marks a column of JSON text."""
 _RECORDS = {b"symbouq": b"records"}
-"""Marker of a file of records."""
+"""Marks a file of records."""
 _DEEPEST = 32
-"""Maximum nesting of lists and objects in a column."""
+"""Maximum nesting of lists and objects within a column."""
 _EXACT = 1 << 53
-"""Integers up to this are exact as doubles."""
+"""Integers up to this one are exact as doubles."""
 
 
 def need_pyarrow() -> None:
@@ -43,8 +44,8 @@ def write_table(lines: IO[bytes], out: IO[bytes]) -> None:
     The columns depend on all records, so the lines are read twice.
 
     Args:
-        lines: A file of records, one per line.
-        out: Output for the table.
+        lines: File of records, one per line.
+        out: File for the table.
 
     Raises:
         OSError: If the table cannot be written.
@@ -62,17 +63,18 @@ def write_table(lines: IO[bytes], out: IO[bytes]) -> None:
 
 
 def holds_records(schema: Any) -> bool:
-    """Whether `write_table` wrote the file with a `pyarrow.Schema`."""
+    """Whether `write_table` wrote the file that has the given `pyarrow.Schema`."""
     return _RECORDS.items() <= (schema.metadata or {}).items()
 
 
 def json_columns(schema: Any) -> set[str]:
-    """Columns of a `pyarrow.Schema` with JSON text for values of several types."""
+    """Return the columns of a `pyarrow.Schema` that hold JSON text because their values have
+    several types.
+    """
     return {field.name for field in schema if _MIXED.items() <= (field.metadata or {}).items()}
 
 
 def _schema(lines: IO[bytes]) -> Any:
-    """Columns needed for the records."""
     import pyarrow as pa
 
     types: dict[str, Any] = {}
@@ -97,7 +99,7 @@ def _schema(lines: IO[bytes]) -> Any:
 
 
 def _is_unfit(value: Any, levels: int) -> bool:
-    """Whether a value has an integer that a column of fractions might round, or is nested too
+    """Whether a value contains an integer that a column of fractions might round, or is nested too
     deeply.
     """
     if isinstance(value, dict | list):
@@ -113,7 +115,7 @@ def _chunks(lines: IO[bytes]) -> Iterator[list[dict[str, Any]]]:
 
 
 def _columnar(value: Any) -> Any:
-    """A value without empty objects, which have no columns."""
+    """Return a value without its empty objects, for which there can be no columns."""
     if isinstance(value, dict):
         return {name: _columnar(part) for name, part in value.items()} or None
     if isinstance(value, list):

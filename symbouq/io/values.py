@@ -16,10 +16,10 @@ Kind = TypeVar("Kind")
 
 
 def decoded(encoded: bytes | RecordError) -> Any:
-    """Decode a JSON value; NaN and infinities, which some tools write, are accepted.
+    """Decode a JSON value. NaN and infinities, which some tools write, are accepted.
 
     Raises:
-        RecordError: If it is not JSON, or is itself an error.
+        RecordError: If the input is not JSON, or is itself an error.
     """
     if isinstance(encoded, RecordError):
         raise encoded
@@ -33,8 +33,7 @@ def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
     """Check the type of a value.
 
     Raises:
-        RecordError: If the type is wrong; the message gives the position, and the expected and
-            actual type.
+        RecordError: If the type is wrong. The message gives the position and both types.
     """
     if isinstance(value, kind):
         return value
@@ -42,7 +41,7 @@ def expect(value: Any, kind: type[Kind], place: str, what: str) -> Kind:
 
 
 def described(value: Any) -> str:
-    """Type of a value, in a few words."""
+    """Describe the type of a value in a few words."""
     if isinstance(value, dict):
         names = ", ".join(map(str, islice(value, _SHOWN)))
         more = ", ..." if len(value) > _SHOWN else ""
@@ -60,7 +59,7 @@ _POSED = ("scene", "question", "answer_space", "dataset", "profile")
 
 
 def posed(question: Any) -> dict[str, Any]:
-    """Fields of a question that a host stores beside its prompt, if they include a scene."""
+    """Return the fields of a question that a host stores next to its prompt, if it has a scene."""
     if not isinstance(question, dict) or not question.get("scene"):
         return {}
     return {name: question[name] for name in _POSED if question.get(name) is not None}

@@ -1,12 +1,12 @@
 """Layout of one trace by shortest paths (Eqs. status and repair).
 
 If only the layout matters, a trace is a set of integer difference constraints, and a program for
-each trace would ground the same few rules again. Here, the rules are grounded once per reading,
-between two placeholders. The derived arcs of `rules/layout.lp` are then instantiated for the
-things of a trace. Arcs are feasible unless they contain a cycle of negative length, so all
-decisions depend on such cycles. They are found one arc at a time, from values that satisfy all
-earlier arcs (Cotton and Maler, "Fast and flexible difference constraint propagation for DPLL(T)",
-SAT 2006; clingo-dl uses the same method).
+each trace would ground the same few rules again. Here, the rules are grounded once for each
+reading, between two placeholders. The derived arcs of `rules/layout.lp` are then instantiated for
+the things of a trace. Arcs are feasible unless they contain a cycle of negative length, so all
+decisions depend on such cycles. They are found by adding one arc at a time, starting from values
+that satisfy all earlier arcs (Cotton and Maler, "Fast and flexible difference constraint
+propagation for DPLL(T)", SAT 2006; clingo-dl uses the same method).
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ from symbouq.logic.programs import (
 from symbouq.ontology.tables import Ontology
 
 Arc: TypeAlias = tuple[int, int, int]
-"""(x, y, h): coordinate x is at most coordinate y + h, numbered as in `rules/layout.lp`."""
+"""(x, y, h): coordinate x is at most coordinate y + h. Coordinates are numbered as in
+`rules/layout.lp`.
+"""
 
 
 def solver_for(
     ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
 ) -> Solver:
-    """Solver for contexts and groups over some atoms: shortest paths if only the layout matters and
-    no atom is a denial, which would be a disjunction; otherwise a program.
+    """Return a solver for contexts and groups over the given atoms. It uses shortest paths if only
+    the layout matters and no atom is a denial, which would be a disjunction; otherwise a program.
 
     Args:
         ontology: The tables of the profile.
@@ -55,13 +57,13 @@ def solver_for(
 
 
 class _Pattern(NamedTuple):
-    """Arcs for a reading of two things. In `x` and `y`, the first thing's coordinates are numbered
-    from 1, followed by those of the second.
+    """Arcs for a reading of two things. The coordinates `x` and `y` are numbered from 1 for the
+    first thing, followed by those of the second.
 
     Attributes:
         own: Arcs of the things themselves: the low end is not above the high end.
         stated: Arcs that hold if the reading does.
-        denied: Arcs of which one holds if the reading fails.
+        denied: Arcs of which at least one holds if the reading fails.
     """
 
     own: tuple[Arc, ...]
@@ -77,7 +79,7 @@ class _Patterns:
         self._known: dict[int, _Pattern] = {}
 
     def of(self, key: int) -> _Pattern:
-        """Pattern of a reading, between two things that may be the same."""
+        """Return the pattern of a reading, between two things that may be the same."""
         found = self._known.get(key)
         if found is None:
             atom = key, 0, 1
@@ -85,7 +87,7 @@ class _Patterns:
             asked = TraceProgram(self._ontology, [], [frozenset([atom])])
             with untimed():
                 arcs = ground_arcs(held.parts, held.facts)
-                # Without the arcs of extents, since these may be what fails here.
+                # Leave out the arcs of extents, which may be what fails here.
                 failing = ground_arcs(("points", "refutation"), asked.facts)
             found = self._known[key] = _Pattern(
                 tuple(arc for arc, certain in arcs if certain),
@@ -96,21 +98,21 @@ class _Patterns:
 
 
 _patterns = lru_cache(maxsize=8)(_Patterns)
-"""Patterns of recently used profiles."""
+"""Patterns of the recently used profiles."""
 
 Marked: TypeAlias = tuple[Arc, int]
-"""Arc with its bit, which identifies it in cycles; arcs that always hold share `_ALWAYS`."""
+"""An arc with the bit that identifies it in cycles. Arcs that always hold share `_ALWAYS`."""
 
 _ALWAYS = 1
 
 
 class _Layout:
-    """Values that satisfy some arcs.
+    """Values that satisfy a set of arcs.
 
     Args:
-        steps: Coordinate to its outgoing arcs: target, bound and bit.
+        steps: Maps a coordinate to its outgoing arcs: target, bound and bit.
         held: Bits of the satisfied arcs.
-        values: Coordinate to its value; 0 by default.
+        values: Maps a coordinate to its value, by default 0.
     """
 
     def __init__(
@@ -121,11 +123,10 @@ class _Layout:
         self.held = held
 
     def part(self, held: int) -> _Layout:
-        """The same values for some of the arcs."""
         return _Layout(self._steps, held, self._values)
 
     def add(self, arcs: Iterable[Marked]) -> int | None:
-        """Satisfy more arcs, one by one. Return the bits of a cycle if that is impossible; the
+        """Satisfy more arcs, one by one. If that is impossible, return the bits of a cycle; the
         values are then invalid.
         """
         for arc, bit in arcs:
@@ -141,16 +142,18 @@ class _Layout:
         return None
 
     def conflict(self, arcs: Sequence[Marked]) -> int | None:
-        """Bits of a cycle that more arcs would close; None if they can be satisfied."""
+        """Return the bits of a cycle that the given arcs would close; None if they can be
+        satisfied.
+        """
         if len(arcs) == 1:
             return self._changed(*arcs[0])[1]
         return self.part(self.held).add(arcs)
 
     def _changed(self, arc: Arc, bit: int) -> tuple[dict[int, int], int | None]:
-        """New values that satisfy an arc, or the bits of the cycle it closes.
+        """Return new values that satisfy an arc, or the bits of the cycle that it closes.
 
         Each value decreases only as far as the arcs require. A cycle of negative length contains
-        the arc and would decrease the arc's start.
+        the new arc, so it would decrease the value at the arc's start.
         """
         first, start, length = arc
         if first == start:
@@ -181,7 +184,7 @@ class _Layout:
 
 
 class DifferenceSolver:
-    """Decide contexts and groups of atoms by the layout only.
+    """Decide contexts and groups of atoms by the layout alone.
 
     Args:
         ontology: The tables of the profile.
@@ -203,19 +206,19 @@ class DifferenceSolver:
         return not self.infeasibility().holds(context)
 
     def infeasibility(self) -> Condition:
-        """Condition that a context is infeasible."""
+        """Return the condition that a context is infeasible."""
         return _Conflict(self, [()])
 
     def entailment(self, group: Group) -> Condition:
-        """Condition that a context entails every relation of a group."""
+        """Return the condition that a context entails every relation of a group."""
         return _Conflict(self, [(arc,) for atom in group for arc in self._failing(atom)])
 
     def exclusion(self, atom: Atom) -> Condition:
-        """Condition that a context excludes an additional atom."""
+        """Return the condition that a context excludes an additional atom."""
         return _Conflict(self, [self.arcs(atom)])
 
     def arcs(self, atom: Atom) -> Sequence[Marked]:
-        """Arcs of an atom."""
+        """Return the arcs of an atom."""
         found = self._stated.get(atom)
         if found is None:
             found = self._stated[atom] = self._marked(self._pattern(atom).stated, atom)
@@ -223,20 +226,19 @@ class DifferenceSolver:
         return found
 
     def _failing(self, atom: Atom) -> Sequence[Marked]:
-        """Arcs of which one holds if an atom does not."""
         found = self._denied.get(atom)
         if found is None:
             found = self._denied[atom] = self._marked(self._pattern(atom).denied, atom)
         return found
 
     def atoms(self, bits: int, context: Iterable[Atom]) -> set[Atom]:
-        """Atoms of a context with some of the bits."""
+        """Return the atoms of a context that have any of the given bits."""
         return {atom for atom in context if self._bits[atom] & bits}
 
     def layout(self, context: Sequence[Atom]) -> tuple[_Layout, int | None]:
-        """Layout of a context, or the bits of a cycle if it has none.
+        """Return a layout of a context, or the bits of a cycle if it has none.
 
-        Values that satisfy the largest context so far also satisfy its parts.
+        Values that satisfy the largest context so far also satisfy parts of it.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
@@ -257,7 +259,7 @@ class DifferenceSolver:
         return layout, cycle
 
     def _marked(self, arcs: Iterable[Arc], atom: Atom) -> Sequence[Marked]:
-        """Arcs of a pattern between the things of an atom, with new bits."""
+        """Return the arcs of a pattern between the things of an atom, each with a new bit."""
         marked = []
         for x, y, length in self._placed(arcs, atom):
             self._steps.setdefault(y, []).append((x, length, self._free))
@@ -266,7 +268,7 @@ class DifferenceSolver:
         return marked
 
     def _pattern(self, atom: Atom) -> _Pattern:
-        """Pattern of an atom. The arcs of its things are added permanently."""
+        """Return the pattern of an atom, and permanently add the arcs of its things."""
         pattern = self._patterns.of(atom[0])
         for arc in self._placed(pattern.own, atom):
             if arc not in self._own:
@@ -277,7 +279,6 @@ class DifferenceSolver:
         return pattern
 
     def _placed(self, arcs: Iterable[Arc], atom: Atom) -> list[Arc]:
-        """Arcs of a pattern between the things of an atom."""
         _, u, v = atom
         size = self._size
         first, second = u * size, (v - 1) * size
@@ -295,11 +296,9 @@ class _Conflict:
         self._alternatives = alternatives
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether it holds in a context."""
         return self.core(context) is not None
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """Part of a context in which it holds; None if it does not hold in the context."""
         context = list(context)
         layout, cycle = self._solver.layout(context)
         if cycle is None:
@@ -312,8 +311,8 @@ class _Conflict:
         return self._solver.atoms(cycle, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """Largest set of atoms in which it does not hold. Each atom in order is included if the
-        earlier ones leave room for it together with some alternative.
+        """Return the largest set of atoms in which the condition does not hold. Each atom in order
+        is included if the earlier ones leave room for it together with some alternative.
         """
         arcs = {atom: self._solver.arcs(atom) for atom in wanted}
         layout, _ = self._solver.layout(list(required))
@@ -328,7 +327,6 @@ class _Conflict:
 
 
 def _with_room(asked: Iterable[tuple[_Layout, Sequence[Marked]]]) -> list[_Layout]:
-    """Layouts that can be extended by more arcs."""
     found = []
     for layout, arcs in asked:
         further = layout.part(layout.held)

@@ -1,8 +1,8 @@
-"""Solver of one trace: clingo-dl under assumptions (Eqs. status and repair).
+"""Solve one trace with clingo-dl under assumptions (Eqs. status and repair).
 
-A trace becomes one small program: `rules/layout.lp`, with `rules/refutation.lp` and
-`rules/closure.lp` if a claim or a relation needs them, and a fact per relation instance. Every
-instance is an assumption literal, so each context, and each claim on top of it, is one solve of the
+A trace becomes one small program: a fact for each relation instance, `rules/layout.lp` and, if a
+claim or a relation needs them, `rules/refutation.lp` and `rules/closure.lp`. Every instance is an
+assumption literal. Each context, and each claim on top of it, is therefore one solver call on the
 same ground program. Things are numbered slots: their names never reach clingo.
 """
 
@@ -24,18 +24,19 @@ from symbouq.ontology.source import ground, new_control, rule_statements
 from symbouq.ontology.tables import Ontology
 
 Atom = tuple[int, int, int]
-"""(reading, subject slot, object slot): the meaning of a relation in a role, for two things. Equal
-atoms share one assumption literal."""
+"""(reading, subject slot, object slot): what a relation means in a role, for two things. Equal
+atoms share one assumption literal.
+"""
 
 Group = frozenset[Atom]
-"""Relations of one claim, queried together."""
+"""Relations of one claim, which are queried together."""
 
 
 @cache
 def rules_text(*names: str) -> str:
-    """Rule files as program text, with their `&diff` atoms rewritten for clingo-dl.
+    """Return rule files as program text, with their `&diff` atoms rewritten for clingo-dl.
 
-    Rewriting is slow, so it is done once per process and the text is added to each program.
+    Rewriting is slow, so it is done once per process. The text is then added to each program.
     """
     theory = ClingoDLTheory()  # type: ignore[no-untyped-call]
     statements: list[ast.AST] = []
@@ -50,14 +51,14 @@ def _symbol(name: str, *numbers: int) -> clingo.Symbol:
 
 
 Program = tuple[tuple[str, ...], str]
-"""Names of rule files, with additional facts."""
+"""Names of rule files, and additional facts."""
 
 _recording: ContextVar[list[Program] | None] = ContextVar("recording", default=None)
 
 
 @contextmanager
 def recorded() -> Iterator[list[Program]]:
-    """Record every program made in the block, for rule coverage."""
+    """Record every program that is made in the block, for rule coverage."""
     programs: list[Program] = []
     token = _recording.set(programs)
     try:
@@ -73,14 +74,15 @@ def _record(program: Program) -> None:
 
 
 def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
-    """Record the program of some atoms that are decided without it."""
+    """Record the program for atoms that are decided without it."""
     if _recording.get() is not None:
         program = TraceProgram(ontology, atoms, groups)
         _record((tuple(program.parts), program.facts))
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
-    """Arcs of `rules/layout.lp` in a program, each with whether it holds unconditionally.
+    """Return the arcs of `rules/layout.lp` in a program, each with whether it holds
+    unconditionally.
 
     Args:
         parts: Names of the rule files.
@@ -101,16 +103,16 @@ def _named(parts: Sequence[str]) -> str:
 def _grounded(
     parts: Sequence[str], facts: str, *options: str, large: bool = False
 ) -> tuple[clingo.Control, ClingoDLTheory]:
-    """Ground a program of rule files and facts.
+    """Ground a program made of rule files and facts.
 
     Args:
         parts: Names of the rule files.
         facts: The facts.
         options: Options of clingo.
-        large: Whether its grounding may become large and has to be limited.
+        large: Whether the grounding may become large and has to be limited.
 
     Raises:
-        LimitError: If it takes too long, or becomes too large.
+        LimitError: If grounding takes too long, or the program becomes too large.
     """
     check_time()
     control, complaints = new_control(*options)
@@ -126,7 +128,7 @@ def _grounded(
 
 
 def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
-    """Ground a recorded program with additional rules that observe it."""
+    """Ground a recorded program together with rules that observe it."""
     control, complaints = new_control()
     ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
     control.add("base", [], rules_text(*parts) + facts + observers)
@@ -138,12 +140,12 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     """Whether a program has a model in each mode, with `mode(M)` as its only assumption.
 
     Args:
-        rules: Name of the rule file.
-        facts: The facts.
-        modes: The modes.
+        rules: Name of a rule file.
+        facts: Facts to add to the program.
+        modes: Modes to check.
 
     Raises:
-        LimitError: If it takes too long, or becomes too large.
+        LimitError: If checking takes too long, or the program becomes too large.
     """
     check_time()
     control, complaints = new_control()
@@ -162,16 +164,18 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
 
 
 _SUPPORTED = "--supp-models"
-"""clingo option without the check for unfounded sets. If all rules but choices are definite, the
-existence of a model does not depend on it."""
+"""clingo option that omits the check for unfounded sets. If all rules except choices are definite,
+the existence of a model does not depend on this check.
+"""
 
 _MANY_THINGS = 40
-"""Maximum number of things for grounding the closure without limits; its size is cubic in their
-number."""
+"""Maximum number of things for which the closure is grounded without limits. Its size is cubic in
+their number.
+"""
 
 
 class TraceProgram:
-    """Program of some atoms, before grounding.
+    """A program for a set of atoms, before grounding.
 
     Args:
         ontology: The tables of the profile.
@@ -179,12 +183,12 @@ class TraceProgram:
         groups: All groups that may be queried.
 
     Attributes:
-        number: Atom to its number.
-        group: Group to its number.
-        closed: Whether it has the relational closure.
-        parts: Names of its rule files.
-        facts: Its facts.
-        large: Whether its grounding may become large.
+        number: Maps an atom to its number.
+        group: Maps a group to its number.
+        closed: Whether the program includes the relational closure.
+        parts: Names of the program's rule files.
+        facts: Facts of the program.
+        large: Whether the grounding may become large.
     """
 
     def __init__(
@@ -192,7 +196,7 @@ class TraceProgram:
     ) -> None:
         self.number = {atom: n for n, atom in enumerate(atoms)}
         self.group = {group: g for g, group in enumerate(groups)}
-        # Atoms decided only by the closure have no coordinates, but need numbers.
+        # Atoms decided only by the closure have no coordinates, but still need numbers.
         self.step = step = max(1, len(ontology.encoding.coordinates))
         used = {key for key, _, _ in atoms}.union(key for group in groups for key, _, _ in group)
         slots = {slot for atom in atoms for slot in atom[1:]}
@@ -224,7 +228,7 @@ class TraceProgram:
             if context == "hulls":
                 facts.append(ontology.encoding.hull_facts)
             # `within` applies to all axes alike. An axis that no relation of the trace bounds adds
-            # nothing to another one.
+            # nothing to the others.
             bounded = set().union(*(ontology.encoding.axes[key] for key in used))
             axes = [axis for axis in ontology.encoding.ends if axis in bounded] or [
                 *ontology.encoding.ends
@@ -243,19 +247,19 @@ class Condition(Protocol):
     """
 
     def holds(self, context: Iterable[Atom], /) -> bool:
-        """Whether it holds in a context."""
+        """Whether the condition holds in a context."""
 
     def core(self, context: Iterable[Atom], /) -> set[Atom] | None:
-        """Part of a context in which it holds, not necessarily minimal; None if it does not hold in
-        the context.
+        """Return a part of a context in which the condition holds, not necessarily minimal. None if
+        it does not hold in the context.
         """
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom], /) -> set[Atom]:
-        """Largest set of atoms in which it does not hold; of several, the one with the earliest
-        atoms.
+        """Return the largest set of atoms in which the condition does not hold. If there are
+        several, take the one with the earliest atoms.
 
         Args:
-            required: Atoms that the set must contain; the condition does not hold in them.
+            required: Atoms that the set must contain. The condition does not hold for these alone.
             wanted: All atoms that the set may contain.
         """
 
@@ -271,17 +275,17 @@ class Solver(Protocol):
         """SAT(B): whether the context has a layout and a closure without clash."""
 
     def infeasibility(self) -> Condition:
-        """Condition that a context is infeasible."""
+        """Return the condition that a context is infeasible."""
 
     def entailment(self, group: Group, /) -> Condition:
-        """Condition that a feasible context entails every relation of a group."""
+        """Return the condition that a feasible context entails every relation of a group."""
 
     def exclusion(self, atom: Atom, /) -> Condition:
-        """Condition that a context excludes an additional atom."""
+        """Return the condition that a context excludes an additional atom."""
 
 
 class TraceSolver:
-    """Decide contexts and groups over the atoms of one trace, with a program.
+    """Decide contexts and groups over the atoms of one trace by a program.
 
     Args:
         ontology: The tables of the profile.
@@ -296,7 +300,7 @@ class TraceSolver:
         self, ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group] = ()
     ) -> None:
         program = TraceProgram(ontology, atoms, groups)
-        # The theory must live as long as its control.
+        # The theory must live as long as the control object.
         self._control, self._theory = _grounded(
             program.parts, program.facts, _SUPPORTED, large=program.large
         )
@@ -313,19 +317,19 @@ class TraceSolver:
         return not self.holds(self._strict, context)
 
     def infeasibility(self) -> Condition:
-        """Condition that a context is infeasible."""
+        """Return the condition that a context is infeasible."""
         return _Unsatisfied(self, self._strict)
 
     def entailment(self, group: Group) -> Condition:
-        """Condition that a feasible context entails every relation of a group."""
+        """Return the condition that a feasible context entails every relation of a group."""
         return _Unsatisfied(self, [*self._strict, self._refute[group]])
 
     def exclusion(self, atom: Atom) -> Condition:
-        """Condition that a context excludes an additional atom."""
+        """Return the condition that a context excludes an additional atom."""
         return _Unsatisfied(self, [*self._strict, self._on[atom]])
 
     def holds(self, assumed: Sequence[int], context: Iterable[Atom]) -> bool:
-        """Whether a context has no model under assumptions.
+        """Whether a context has no model under the given assumptions.
 
         Args:
             assumed: Literals of the program.
@@ -338,7 +342,8 @@ class TraceSolver:
         return not result.satisfiable
 
     def core(self, assumed: Sequence[int], context: Iterable[Atom]) -> set[Atom] | None:
-        """Part of a context without a model under assumptions; None if the context has a model.
+        """Return a part of a context that has no model under the given assumptions; None if the
+        context has a model.
 
         Args:
             assumed: Literals of the program.
@@ -358,15 +363,15 @@ class TraceSolver:
     def widest(
         self, assumed: Sequence[int], required: Iterable[Atom], wanted: Collection[Atom]
     ) -> set[Atom]:
-        """Largest set of atoms with a model under assumptions; of several, the one with the
-        earliest atoms.
+        """Return the largest set of atoms that has a model under the given assumptions. If there
+        are several, take the one with the earliest atoms.
 
-        The solver first decides the atoms in order, as true unless earlier ones exclude them. No
+        The solver first decides the atoms in order: each is true unless earlier ones exclude it. No
         omitted atom can then be added.
 
         Args:
             assumed: Literals of the program.
-            required: Atoms that the set must contain; they have a model under the assumptions.
+            required: Atoms that the set must contain. They have a model under the assumptions.
             wanted: All atoms that the set may contain.
         """
         chosen = {self._on[atom]: atom for atom in wanted}
@@ -385,7 +390,7 @@ class TraceSolver:
 
     @contextmanager
     def _preferring(self) -> Iterator[None]:
-        """Make the solver decide the atoms first, in order, as true."""
+        """Make the solver decide the atoms first, in order, and as true."""
         if not self._prefers:
             with self._control.backend() as backend:
                 for level, literal in enumerate(reversed(self._on.values()), start=1):
@@ -401,7 +406,7 @@ class TraceSolver:
 
 
 class _Unsatisfied:
-    """Condition that a context has no model under assumptions.
+    """The condition that a context has no model under the given assumptions.
 
     Args:
         solver: The solver.
@@ -413,21 +418,18 @@ class _Unsatisfied:
         self._assumed = assumed
 
     def holds(self, context: Iterable[Atom]) -> bool:
-        """Whether it holds in a context."""
         return self._solver.holds(self._assumed, context)
 
     def core(self, context: Iterable[Atom]) -> set[Atom] | None:
-        """Part of a context in which it holds; None if it does not hold in the context."""
         return self._solver.core(self._assumed, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """Largest set in which it does not hold, with all required and some wanted atoms."""
         return self._solver.widest(self._assumed, required, wanted)
 
 
 def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tuple[str, ...]]]:
-    """Clashes in the closure of some atoms: codes and relations, in order. Empty if only the layout
-    is at fault.
+    """Return the clashes in the closure of the given atoms: codes and relations, in order. Empty if
+    only the layout is at fault.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -449,20 +451,20 @@ def clashes(ontology: Ontology, atoms: Collection[Atom]) -> list[tuple[str, tupl
 
 
 def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]) -> int:
-    """Minimum number of generated relation instances to remove so that the rest is consistent with
-    the kept atoms, which are feasible (Eq. repair).
+    """Return the minimum number of generated relation instances to remove so that the rest is
+    consistent with the kept atoms, which are feasible (Eq. repair).
 
     Args:
         ontology: The tables of the profile.
-        kept: The scene and the relation tested.
-        generated: Earlier generated instances, one entry each: duplicates count.
+        kept: The scene and the relation to be tested.
+        generated: Earlier generated instances, in which duplicates count.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
     """
     program = TraceProgram(ontology, dict.fromkeys([*kept, *generated]))
     facts = "".join(f"generated({n},{program.number[a]})." for n, a in enumerate(generated))
-    # Core-guided optimization: branch and bound is slow with many disjoint conflicts.
+    # Core-guided optimization, because branch and bound is slow with many disjoint conflicts.
     control, _theory = _grounded(
         [*program.parts, "repair"],
         program.facts + facts,
@@ -485,13 +487,13 @@ def repair(ontology: Ontology, kept: Collection[Atom], generated: Sequence[Atom]
 def layout(
     ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
 ) -> dict[tuple[int, int], int] | None:
-    """One feasible layout of some atoms: (slot, index in the ontology's coordinates) to value,
-    without unconstrained coordinates; None if there is none.
+    """Return one feasible layout of the given atoms, or None. It maps (slot, index in the
+    ontology's coordinates) to a value, without unconstrained coordinates.
 
     Args:
         ontology: The tables of the profile.
         atoms: Atoms that hold.
-        beside: Atoms that need not hold, whose things and axes also get coordinates.
+        beside: Atoms that need not hold, but whose things and axes also get coordinates.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -519,7 +521,7 @@ def layout(
 
 
 def _pooled(predicate: str, rows: Iterable[str]) -> list[str]:
-    """Facts of one predicate as a single statement, which parses faster than many."""
+    """Return the facts of one predicate as a single statement, which parses faster than many."""
     arguments = ";".join(rows)
     return [f"{predicate}({arguments})."] if arguments else []
 
@@ -533,11 +535,11 @@ def _literal(symbols: clingo.SymbolicAtoms, symbol: clingo.Symbol) -> int:
 def hitting_set(
     corrections: Sequence[frozenset[int]], claims: Collection[int], last: int
 ) -> frozenset[int]:
-    """Best set of premises that meets every correction set: with the fewest claims, then the fewest
-    premises, then the earliest (`rules/premises.lp`).
+    """Return the best set of premises that meets every correction set: with the fewest claims, then
+    the fewest premises, then the earliest (`rules/premises.lp`).
 
     Args:
-        corrections: Sets of premises, by position, of which one must be present.
+        corrections: Sets of positions. At least one premise of each set must be present.
         claims: Positions of generated claims.
         last: The highest position.
     """

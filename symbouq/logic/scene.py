@@ -10,8 +10,8 @@ from symbouq.ontology.tables import Ontology, Triple
 def current_scene(
     ontology: Ontology, scene: Sequence[tuple[int, Sequence[Triple]]]
 ) -> list[tuple[int, list[Triple]]]:
-    """Remove replaced statements from a scene: of a functional relation, only the last statement
-    about a subject counts (the state updates of a profile).
+    """Remove replaced statements from a scene. For each subject of a functional relation, only the
+    last statement counts (the state updates of a profile).
     """
     last = {
         (r, u): position

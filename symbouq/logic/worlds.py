@@ -1,8 +1,8 @@
-"""Possible worlds: relations that a scene allows between two things.
+"""Possible worlds: which relations a scene allows between two things.
 
 `possible` relations hold in some layout and closure of the scene (brave consequences), `certain`
-ones in all (cautious consequences). A composition table lists the possible relations given two
-premises.
+ones in all of them (cautious consequences). A composition table lists the relations that two
+premises make possible.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from symbouq.ontology.tables import Ontology, Triple
 
 @dataclass(frozen=True)
 class Worlds:
-    """Relations of one pair of things in the worlds of a scene.
+    """Relations between two things in the worlds of a scene.
 
     Attributes:
-        possible: Relations in some world, in the ontology's order.
-        certain: Relations in every world.
+        possible: Relations that hold in some world, in the ontology's order.
+        certain: Relations that hold in every world.
     """
 
     possible: tuple[str, ...]
@@ -36,13 +36,14 @@ def worlds(
     pair: tuple[int, int],
     relations: Sequence[str] | None = None,
 ) -> Worlds | None:
-    """Possible and certain relations of a pair; None if the scene contradicts itself.
+    """Return the possible and certain relations between two things; None if the scene contradicts
+    itself.
 
     Args:
         ontology: The tables of the profile.
-        scene: Relations over numbered things, trusted.
+        scene: Relations between numbered things, taken as true.
         pair: Subject and object.
-        relations: Relations to check; by default all of the profile.
+        relations: Relations to check; by default, all of the profile's.
     """
     return pair_worlds(ontology, scene, [pair], relations)[pair]
 
@@ -53,7 +54,7 @@ def pair_worlds(
     pairs: Sequence[tuple[int, int]],
     relations: Sequence[str] | None = None,
 ) -> dict[tuple[int, int], Worlds | None]:
-    """`worlds` for several pairs of one scene."""
+    """Compute `worlds` for several pairs in one scene."""
     asked = tuple(ontology.relations.family if relations is None else relations)
     current = [(n, [triple]) for n, triple in enumerate(scene)]
     if ontology.state_updates:
@@ -71,12 +72,12 @@ def worlds_of_context(
     pairs: Sequence[tuple[int, int]],
     asked: Sequence[str],
 ) -> dict[tuple[int, int], Worlds | None]:
-    """`pair_worlds` for a context given as atoms.
+    """Compute `pair_worlds` for a context given as atoms.
 
     Args:
         ontology: The tables of the profile.
         context: The atoms.
-        pairs: Subjects and objects.
+        pairs: The pairs, as (subject, object).
         asked: Relations to check.
     """
     candidates = {
@@ -106,12 +107,12 @@ def worlds_of_context(
 def decided(
     ontology: Ontology, scene: Iterable[Triple], triples: Iterable[Triple]
 ) -> dict[Triple, bool | None] | None:
-    """Truth of relations in a scene: True if they hold in all of its worlds, False if in none,
-    otherwise None. None if the scene contradicts itself.
+    """Return the truth of each relation in a scene: True if it holds in all of its worlds, False if
+    it holds in none, otherwise None. Return None instead if the scene contradicts itself.
 
     Args:
         ontology: The tables of the profile.
-        scene: Relations over numbered things, trusted.
+        scene: Relations between numbered things, taken as true.
         triples: Relations to check.
     """
     stated = [ontology.oriented(triple) for triple in scene]
@@ -137,8 +138,8 @@ def decided(
 
 
 def composition_table(ontology: Ontology, family: str) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Possible relations of x and z given x R y and y S z, for any two relations R and S of a
-    family.
+    """Return the possible relations between x and z given x R y and y S z, for any two relations R
+    and S of a family.
 
     Raises:
         KeyError: If the profile has no such family.

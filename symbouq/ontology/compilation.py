@@ -1,4 +1,4 @@
-"""Compilation of an ontology's statements to the tables of a profile, with `rules/compile.lp`."""
+"""Compile an ontology's statements into the tables of a profile, with `rules/compile.lp`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from symbouq.ontology.wellformed import check_derived
 def tables_of(
     source: Source, profile: str, name: str, digest: str, literal: bool = False
 ) -> Ontology:
-    """Compile the tables of a profile (output of `rules/compile.lp`) as an Ontology.
+    """Compile the tables of a profile (output of `rules/compile.lp`) into an Ontology.
 
     Args:
         source: The ontology's statements.
@@ -61,7 +61,7 @@ def tables_of(
 def solved_ontology(
     source: Source, solved: Solved, profile: str, name: str, digest: str
 ) -> Ontology:
-    """Tables of a profile from solved rules."""
+    """Build the tables of a profile from solved rules."""
     kinds = vocabulary()
     rows: dict[Signature, list[tuple[clingo.Symbol, ...]]] = defaultdict(list)
     for symbol in solved.rows:
@@ -82,7 +82,7 @@ def solved_ontology(
 
 
 class FoundByRule(NamedTuple):
-    """Finding of `rules/check.lp`: code and severity of the check, place and message."""
+    """Finding of `rules/check.lp`: the check's code and severity, the place and the message."""
 
     code: str
     severity: str
@@ -96,9 +96,9 @@ class Solved:
 
     Attributes:
         rows: Output of `rules/compile.lp`.
-        derived: Vocabulary facts added by rules of the ontology.
+        derived: Vocabulary facts that rules of the ontology add.
         findings: Findings of `rules/check.lp`.
-        rules: The ontology's audit rules, with the facts they read, as text.
+        rules: The ontology's audit rules and the facts that they read, as text.
     """
 
     rows: list[clingo.Symbol]
@@ -109,7 +109,7 @@ class Solved:
 
 @cache
 def compiling_rules() -> tuple[ast.AST, ...]:
-    """Statements of the rules that make tables."""
+    """Return the rules that make the tables, as statements."""
     made: list[ast.AST] = []
     defined = "".join(f"#defined {name}/{arity}." for name, arity in vocabulary())
     ast.parse_string(defined + "".join(_shown_facts()), made.append)
@@ -117,12 +117,15 @@ def compiling_rules() -> tuple[ast.AST, ...]:
 
 
 _CONDITIONS = {"profile": "active", "relation": "available", "family": "used"}
-"""Kind of argument to the predicate of `rules/compile/profile.lp` for a profile's values of this
-kind."""
+"""Maps a kind of argument to the predicate of `rules/compile/profile.lp` that holds for a profile's
+values of this kind.
+"""
 
 
 def _shown_facts() -> Iterator[str]:
-    """Statements that show the facts that `rules/vocabulary.lp` declares as tables of readers."""
+    """Yield statements that show the facts that `rules/vocabulary.lp` declares as tables for the
+    readers.
+    """
     for key, group in table_groups().items():
         if group != "events":
             arguments = {f"A{n}": kind for n, kind in enumerate(vocabulary()[key], start=1)}
@@ -133,9 +136,9 @@ def _shown_facts() -> Iterator[str]:
 
 
 MOST_RULES = 50_000
-"""Maximum number of ground rules for a profile's tables; the built-in ones have 8,000."""
+"""Maximum number of ground rules for the tables of a profile. The built-in ontology has 8,000."""
 _OBSERVED = 8
-"""Factor by which rules that observe the program raise that limit."""
+"""Factor by which rules that observe the program raise this limit."""
 
 
 def _ground(
@@ -155,7 +158,7 @@ def _ground(
         ground(control, complaints, name)
     except LimitError as error:
         message = f"the rules make more than {limit:,} rules once they are grounded"
-        # Of rules with the same head, blame the one with the most joins.
+        # Among rules with the same head, blame the one with the most joins.
         rules = sorted(source.rules, key=lambda rule: -len(rule.statement.body))
         heads = [(t, rule.place) for rule in rules for t in atoms_in([rule.statement.head])]
         if not heads:
@@ -173,15 +176,15 @@ R = TypeVar("R")
 
 
 def within_limit(source: Source, work: Callable[[], R]) -> R:
-    """Run work that grounds an ontology's rules, in a separate process if there are any, since
-    their grounding may not end.
+    """Run work that grounds an ontology's rules. If there are any rules, a separate process is
+    used, because their grounding may not end.
 
     Args:
         source: The ontology's statements.
         work: Function with a picklable result.
 
     Raises:
-        OntologyError: If the work exceeds the time limit, or raises it.
+        OntologyError: If the work exceeds the time limit or raises this error.
     """
     if not source.rules:
         return work()
@@ -197,7 +200,7 @@ def within_limit(source: Source, work: Callable[[], R]) -> R:
 
 
 def compiling_program(source: Source, profile: str, name: str, further: str = "") -> clingo.Control:
-    """Program that makes the tables of a profile, ready to be solved.
+    """Return the program that makes the tables of a profile, ready to be solved.
 
     Args:
         source: The ontology's statements.
@@ -212,7 +215,7 @@ def compiling_program(source: Source, profile: str, name: str, further: str = ""
     with ast.ProgramBuilder(control) as builder:
         for statement in compiling_rules():
             builder.add(statement)
-    # As syntax trees, so that error messages have their file and line.
+    # Added as syntax trees, so that error messages name their file and line.
     _add(control, [rule for rule in source.rules if not rule.audit], complaints, name)
     concluded = "".join(f"concluded({relation})." for relation in sorted(source.concluded))
     control.add("base", [], f"{source.text} {concluded} selected({profile}). {further}")
@@ -231,7 +234,7 @@ def solved_tables(source: Source, profile: str, name: str, further: str = "") ->
 
     Raises:
         OntologyError: If a rule of the ontology cannot be grounded or derives an invalid fact, or
-            if the rules have several results.
+            if the rules have more than one result.
     """
     control = compiling_program(source, profile, name, further)
     control.configuration.solve.models = 2  # type: ignore[union-attr]
@@ -281,7 +284,7 @@ def _add(control: clingo.Control, rules: Iterable[Rule], complaints: list[str], 
 
 
 def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> str:
-    """The ontology's audit rules, with the facts they read.
+    """Return the ontology's audit rules with the facts that they read.
 
     Raises:
         OntologyError: If a rule cannot be grounded.
@@ -301,7 +304,6 @@ def _audit_rules(source: Source, read: Iterable[clingo.Symbol], name: str) -> st
 
 
 def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
-    """Convert an atom finding/4 of `rules/check.lp`."""
     code, at, text, arguments = symbol.arguments
     message = text.string.format(*map(plain, arguments.arguments))
     severity = checks()[code.string].severity
@@ -309,7 +311,7 @@ def _finding(source: Source, symbol: clingo.Symbol) -> FoundByRule:
 
 
 class Check(NamedTuple):
-    """Severity of a check and remedy for its findings."""
+    """Severity of a check, and how to mend its findings."""
 
     severity: str
     mend: str
@@ -317,7 +319,7 @@ class Check(NamedTuple):
 
 @cache
 def checks() -> dict[str, Check]:
-    """All checks by code (`rules/check.lp`)."""
+    """Return all checks by code (`rules/check.lp`)."""
     found = {}
     for statement in rule_statements("check"):
         fact = fact_of(statement)

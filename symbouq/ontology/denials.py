@@ -1,6 +1,6 @@
-"""Denied relations: `not_left` holds wherever `left` fails, and so on for each relation.
+"""Denied relations: `not_left` holds wherever `left` does not, and likewise for every relation.
 
-Relations with a negation in the ontology (negation/2) get no other.
+Relations whose negation the ontology names (negation/2) get no other.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ _NOT = "not_"
 
 
 def with_denials(ontology: Ontology) -> Ontology:
-    """Extend an ontology by the denials of its relations.
+    """Extend an ontology by denials of its relations.
 
-    Denials belong to no family, so code that iterates over all relations does not see them.
+    Denials belong to no family, so code that iterates over all relations skips them.
 
     Args:
         ontology: The tables of a profile.

@@ -1,6 +1,6 @@
-"""Ontologies: checked `.lp` files with the tables of each profile, compiled once.
+"""Ontologies: checked `.lp` files and the tables of each profile, compiled once.
 
-All knowledge of the audit and the readers about relations comes from here.
+All that the audit and the readers know about relations comes from here.
 """
 
 from __future__ import annotations
@@ -28,24 +28,23 @@ from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import read_source
 
 VERSION = "1"
-"""Version of the ontology's vocabulary, increased when old files stop working."""
+"""Version of the ontology's vocabulary. It increases when old files stop working."""
 
 
 class OntologyLibrary:
     """The built-in ontology, optionally extended or replaced by a user's folder.
 
-    A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes
-    that profile its default; a folder without one replaces the built-in ontology. A relation that
-    the folder declares with family/2 replaces the built-in relation of that name with all facts
-    about it.
+    A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes that profile its
+    default. A folder without one replaces the built-in ontology. If the folder declares a relation
+    with family/2, it replaces the built-in relation of that name with all facts about it.
 
     Args:
         folder: The user's folder of `.lp` files, read recursively.
 
     Attributes:
         name: Name of the ontology in audits.
-        rows: Its facts by predicate, their arguments as text.
-        profiles: Names of its profiles, the default one first.
+        rows: Facts of the ontology by predicate, with arguments as text.
+        profiles: Names of the profiles, the default one first.
 
     Raises:
         OntologyError: If a file has a syntax error, an undefined predicate, an
@@ -75,7 +74,7 @@ class OntologyLibrary:
 
     @classmethod
     def of(cls, source: Source, name: str, digest: str) -> OntologyLibrary:
-        """Library of statements that are already parsed.
+        """Create a library from statements that are already parsed.
 
         Args:
             source: The statements.
@@ -103,27 +102,29 @@ class OntologyLibrary:
 
     @cached_property
     def general(self) -> list[str]:
-        """Profiles, as users write them, that belong to no dataset."""
+        """Profiles that belong to no dataset, spelled as users write them."""
         special = set(self._datasets.values())
         return [profile.replace("_", "-") for profile in self.profiles if profile not in special]
 
     @cached_property
     def about(self) -> dict[str, str]:
-        """Profile, as users write it, to its purpose; empty if not stated."""
+        """Maps each profile, spelled as users write it, to its purpose; empty if not stated."""
         told = {row[0]: row[1] for row in self.rows["about", 2]}
         return {profile.replace("_", "-"): told.get(profile, "") for profile in self.profiles}
 
     @cached_property
     def source(self) -> Source:
-        """Statements, parsed only when needed: a cached ontology works without them.
+        """The statements. They are parsed only when needed, because a cached ontology works without
+        them.
 
         Raises:
-            OntologyError: As on loading, if a file has changed.
+            OntologyError: As on loading, if a file has changed since.
         """
         return read_source(lp_files(data_folder("ontology")), self._folder)[0]
 
     def profile_of(self, dataset: str | None) -> str:
-        """Profile for traces of a dataset, from its `dataset` fact, otherwise the default profile.
+        """Return the profile for traces of a dataset: from the dataset's `dataset` fact, otherwise
+        the default profile.
 
         Raises:
             OntologyError: If the ontology has no default profile.
@@ -135,7 +136,7 @@ class OntologyLibrary:
 
     @turn()
     def ontology(self, profile: str | None = None, literal: bool = False) -> Ontology:
-        """Tables of a profile, by default the default profile.
+        """Return the tables of a profile, by default those of the default profile.
 
         Args:
             profile: Name of the profile.
@@ -165,13 +166,13 @@ class OntologyLibrary:
         return with_denials(Ontology.of(tables, profile, self.name, self._hash, kept["rules"]))
 
     def _made(self, profile: str, literal: bool) -> dict[str, Any]:
-        """Cache of a profile."""
+        """Compile a profile in the form in which it is cached."""
         made = tables_of(self.source, profile, self.name, self._hash, literal)
         return {"tables": listed(made.tables), "rules": made.encoding.rules}
 
 
 def builtin() -> OntologyLibrary:
-    """The built-in ontology, read once per process and again after its files change."""
+    """Return the built-in ontology, read once per process and again when its files change."""
     return _builtin(files_stamp(None))
 
 

@@ -1,9 +1,9 @@
-"""Directions with amounts, such as "3 m to the left of", as additional relations of an ontology.
+"""Directions with amounts, such as "3 m to the left of", as additional relations in an ontology.
 
-The audit of a trace extends the ontology by the directions with amounts of that trace. Things are
-assumed to be small: two things related by exact amounts have the same size, at most the unit of
-which all amounts of the trace are multiples. A bound, "more than 3 m to the left of", applies to
-every end of a thing.
+The audit of a trace extends the ontology by the trace's directions with amounts. Things are assumed
+to be small: two things related by exact amounts have the same size, which is at most the unit of
+which all amounts in the trace are multiples. A bound, as in "more than 3 m to the left of", applies
+to every end of a thing.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from symbouq.ontology.source import ROLES
 from symbouq.ontology.tables import Ontology
 
 LARGEST = 2**30
-"""Maximum number of steps for all amounts of a 32-bit layout together."""
+"""Maximum total number of steps for all amounts in a 32-bit layout."""
 
 EXACT = "="
 _CONVERSES = {EXACT: EXACT, "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Shift(NamedTuple):
-    """Offset between two things on an axis.
+    """Offset between two things along an axis.
 
     Attributes:
         axis: The axis.
-        value: Subject minus object.
-        sense: Comparison with the value: `=`, `<`, `<=`, `>` or `>=`.
+        value: Coordinate of the subject minus coordinate of the object.
+        sense: How the offset compares with the value: `=`, `<`, `<=`, `>` or `>=`.
     """
 
     axis: str
@@ -39,7 +39,7 @@ class Shift(NamedTuple):
     sense: str = EXACT
 
     def turned(self) -> Shift:
-        """The same offset with subject and object swapped."""
+        """Return the same offset with subject and object swapped."""
         return Shift(self.axis, -self.value, _CONVERSES[self.sense])
 
 
@@ -49,11 +49,11 @@ Offset = tuple[Shift, ...]
 
 @dataclass(frozen=True)
 class Measure:
-    """Direction with amounts.
+    """A direction with amounts.
 
     Attributes:
         relation: The direction.
-        offset: Offsets in the smallest parts of the kind of unit.
+        offset: The offsets, in the smallest parts of their kind of unit.
         amount: The amount as text: "3 m".
     """
 
@@ -63,17 +63,17 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """Name in the extended ontology."""
+        """Name of the direction in the extended ontology."""
         shift = ", ".join(f"{axis} {sense} {value}" for axis, value, sense in self.offset)
         return f"{self.relation} ({shift})"
 
     def mirrored(self, relation: str) -> Measure:
-        """The same measure with subject and object swapped."""
+        """Return the same measure with subject and object swapped."""
         return Measure(relation, tuple(shift.turned() for shift in self.offset), self.amount)
 
 
 def common_unit(measures: Iterable[Measure]) -> Fraction:
-    """Largest unit of which all amounts are multiples; 1 if all are 0."""
+    """Return the largest unit of which all amounts are multiples; 1 if all are 0."""
     values = [abs(value) for measure in measures for _, value, _ in measure.offset if value]
     if not values:
         return Fraction(1)
@@ -89,10 +89,10 @@ def with_measures(
 
     Args:
         ontology: The tables of a profile.
-        measures: The directions with amounts; together at most `LARGEST` steps.
-        unit: Unit of which their amounts are multiples.
-        steps: Layout steps per unit: more than the number of things and strict bounds that one unit
-            may have to hold.
+        measures: The directions with amounts, which together take at most `LARGEST` steps.
+        unit: A unit of which the amounts are multiples.
+        steps: Layout steps per unit. Must exceed the number of things and strict bounds that may
+            have to fit into one unit.
     """
     of = ontology.relations
     every = dict.fromkeys(sorted(measures, key=lambda measure: measure.name))
@@ -138,8 +138,8 @@ def with_measures(
 
 
 def _facts(ontology: Ontology, measure: Measure, unit: Fraction, steps: int) -> str:
-    """Facts for `rules/layout.lp`: offsets between every end of the subject and every end of the
-    object. If the amount is exact, neither thing is longer than the unit.
+    """Return facts for `rules/layout.lp`: offsets between every end of the subject and every end of
+    the object. If the amount is exact, neither thing is longer than the unit.
     """
     numbers = {place: n for n, place in enumerate(ontology.encoding.coordinates, start=1)}
     facts = ""

@@ -1,7 +1,7 @@
-"""The part of a program that can fire given some facts.
+"""Select the part of a program that can fire given certain facts.
 
-The grounder spends time on every rule, whether it fires or not. If the facts concern few of many
-rules, that part has the same stable models in a tenth of the time.
+The grounder spends time on every rule, whether it fires or not. If the facts concern only a few of
+many rules, grounding just these gives the same stable models in a tenth of the time.
 """
 
 from __future__ import annotations
@@ -10,42 +10,41 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from itertools import product
 from typing import NamedTuple
 
 import clingo
 from clingo import ast
 
-from symbouq.ontology.source import Signature, atoms_in, is_constant, signature
+from symbouq.ontology.source import Signature, atoms_in, is_constant
 from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
 """Predicate and arguments of an atom: names and texts as written, None for anything else. Numbers
-are None, since they may match anything."""
+are None, because they may match anything.
+"""
 
 _OTHER = ""
 """A constant that occurs in no rule."""
 
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
-"""A number, or a text, whose digits do not count."""
+"""A number, or a text, in which digits do not count as numbers."""
 
 
 class _Analysis(NamedTuple):
-    """Analysis of a program for slicing; JSON values.
+    """Analysis of a program for slicing, as JSON values.
 
     Attributes:
-        others: Statements of every slice.
-        rules: Rules of the program.
-        literals: Patterns of positive body literals with the literal's number, one for each
-            alternative of its pools.
+        others: Statements that belong to every slice.
+        rules: Rules of the program, one for each alternative of their pools.
+        literals: Patterns of positive body literals; their places are the literals' numbers.
         needs: Number of literals that each rule needs.
         needed_by: Rules that need each literal.
-        gives: Literals that the head of each rule can match.
+        gives: Literals that each rule's head can match.
     """
 
     others: list[str]
     rules: list[str]
-    literals: list[tuple[_Pattern, int]]
+    literals: list[_Pattern]
     needs: list[int]
     needed_by: list[list[int]]
     gives: list[list[int]]
@@ -54,60 +53,54 @@ class _Analysis(NamedTuple):
 def _analysis(text: str) -> _Analysis:
     statements: list[ast.AST] = []
     ast.parse_string(text, statements.append)
-    rules = [s for s in statements if s.ast_type is ast.ASTType.Rule]
-    heads = [atoms_in([rule.head]) for rule in rules]
-    bodies = [[*map(_alternatives, _needed(rule))] for rule in rules]
-    # A predicate without rules in the slice may have rules in the program.
-    derived = {signature(atom) for atoms in heads for atom in atoms}
-    others = [
-        *(str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature),
-        *(str(s) for s in statements if s.ast_type is ast.ASTType.Defined),
-        *(f"#defined {name}/{arity}." for name, arity in sorted(derived)),
-    ]
-    numbers = {literal: n for n, literal in enumerate({p for b in bodies for p in b})}
-    literals = _Literals((pattern, n) for of, n in numbers.items() for pattern in of)
-    needs = [{numbers[literal] for literal in body} for body in bodies]
+    # Unpooled, because a sentence has only a few words of each pool.
+    rules = [r for s in statements if s.ast_type is ast.ASTType.Rule for r in s.unpool()]
+    bodies = [{*map(_pattern, _needed(rule))} for rule in rules]
+    others = [str(s) for s in statements if s.ast_type is ast.ASTType.ShowSignature]
+    literals = _Literals(dict.fromkeys(pattern for body in bodies for pattern in body))
+    numbers = {pattern: n for n, pattern in enumerate(literals.listed)}
+    needs = [{numbers[pattern] for pattern in body} for body in bodies]
     needed_by: list[list[int]] = [[] for _ in numbers]
     for rule, each in enumerate(needs):
         for literal in each:
             needed_by[literal].append(rule)
     gives = [
-        sorted({n for atom in atoms for p in _alternatives(atom) for n in literals.met_by(p)})
-        for atoms in heads
+        sorted({n for atom in atoms_in([rule.head]) for n in literals.met_by(_pattern(atom))})
+        for rule in rules
     ]
     texts = [str(rule) for rule in rules]
     return _Analysis(others, texts, literals.listed, [*map(len, needs)], needed_by, gives)
 
 
 class _Literals:
-    """Literals that atoms can match.
+    """Literals, to be matched by atoms.
 
     Attributes:
-        listed: As given.
-        constants: Constants in the patterns.
+        listed: The patterns, as given.
+        constants: Constants that occur in the patterns.
     """
 
-    def __init__(self, listed: Iterable[tuple[_Pattern, int]]) -> None:
+    def __init__(self, listed: Iterable[_Pattern]) -> None:
         self.listed = [*listed]
-        self.constants = {c for pattern, _ in self.listed for c in pattern[1:]} - {None}
+        self.constants = {c for pattern in self.listed for c in pattern[1:]} - {None}
         self._by_name: dict[Signature, list[tuple[_Pattern, int]]] = defaultdict(list)
-        for pattern, n in self.listed:
+        for n, pattern in enumerate(self.listed):
             self._by_name[pattern[0] or "", len(pattern)].append((pattern, n))
         self._met: dict[_Pattern, tuple[int, ...]] = {}
 
     def met_by(self, pattern: _Pattern) -> tuple[int, ...]:
-        """Literals that an atom with this pattern can match."""
         if pattern not in self._met:
             there = self._by_name.get((pattern[0] or "", len(pattern)), ())
-            self._met[pattern] = tuple({n for other, n in there if _agree(pattern, other)})
+            self._met[pattern] = tuple(n for other, n in there if _agree(pattern, other))
         return self._met[pattern]
 
 
 class Slices:
-    """Selector of the rules of a program that can fire given some facts.
+    """Selector of the rules in a program that can fire given certain facts.
 
-    A rule can fire if each positive body literal has the pattern of a fact or of the head of a rule
-    that can fire. Other literals are assumed to hold.
+    A rule can fire if each positive body literal has the pattern of a fact, or of the head of a
+    rule that can fire. Other literals are assumed to hold. Even if a predicate has no rules in the
+    slice, it may have rules in the program, so ground slices with `-Wno-atom-undefined`.
 
     Args:
         text: The program, without `#external` and `#script`.
@@ -120,10 +113,10 @@ class Slices:
         if kept is None and store is not None:
             store.save("analysis", found)
         self._others, self._rules, _, self._needs, self._needed_by, self._gives = found
-        self._literals = _Literals((tuple(pattern), n) for pattern, n in found.literals)
+        self._literals = _Literals(map(tuple, found.literals))
 
     def beside(self, facts: Iterable[str]) -> str:
-        """Text of the part that can fire given some facts.
+        """Return the text of the part that can fire given the facts.
 
         Args:
             facts: The facts, each ending with a full stop.
@@ -144,7 +137,7 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """Pattern of a fact; constants that no rule names become one constant."""
+        """Return the pattern of a fact. Constants that no rule names become the same constant."""
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants
@@ -161,28 +154,22 @@ def _parsed(fact: str) -> _Pattern:
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:
-    """Function terms, or pools of them, of the positive atoms in a rule's body."""
     for part in rule.body:
         positive = part.ast_type is ast.ASTType.Literal and part.sign == ast.Sign.NoSign
         if positive and part.atom.ast_type is ast.ASTType.SymbolicAtom:
             yield part.atom.symbol
 
 
-def _alternatives(symbol: ast.AST) -> frozenset[_Pattern]:
-    """Patterns of an atom, one for each alternative of its pools."""
-    if symbol.ast_type is ast.ASTType.Pool:
-        return frozenset(p for part in symbol.arguments for p in _alternatives(part))
-    options = [_constants(argument) for argument in symbol.arguments]
-    return frozenset((symbol.name, *chosen) for chosen in product(*options))
-
-
-def _constants(term: ast.AST) -> list[str | None]:
-    if term.ast_type is ast.ASTType.Pool:
-        return [constant for part in term.arguments for constant in _constants(part)]
-    numeric = (
-        term.ast_type is ast.ASTType.SymbolicTerm and term.symbol.type is clingo.SymbolType.Number
+def _pattern(symbol: ast.AST) -> _Pattern:
+    return symbol.name, *(
+        str(term) if is_constant(term) and not _is_number(term) else None
+        for term in symbol.arguments
     )
-    return [str(term) if is_constant(term) and not numeric else None]
+
+
+def _is_number(term: ast.AST) -> bool:
+    is_symbol = term.ast_type is ast.ASTType.SymbolicTerm
+    return is_symbol and term.symbol.type is clingo.SymbolType.Number
 
 
 def _agree(one: _Pattern, other: _Pattern) -> bool:

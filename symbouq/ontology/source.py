@@ -1,6 +1,6 @@
 """Parsed ontology files: facts and rules with their positions.
 
-clingo's own parser is used, so every error has a file and line; `rules/vocabulary.lp` declares the
+clingo's own parser is used, so every error has a file and line. `rules/vocabulary.lp` declares the
 predicates and their arguments.
 """
 
@@ -24,8 +24,9 @@ from clingo import ast
 from symbouq.errors import OntologyError
 
 PRIVATE = "_own_"
-"""Prefix of an author's helpers in programs. No rule of the project uses it, so helpers and
-internal predicates cannot collide."""
+"""Prefix that helpers of an author get in programs. No rule of the project uses it, so helpers
+cannot collide with internal predicates.
+"""
 
 Signature = tuple[str, int]
 """Predicate and arity."""
@@ -34,10 +35,10 @@ Row = tuple[str, ...]
 """Arguments of a fact, as text."""
 
 Rows = dict[Signature, list[Row]]
-"""Predicate and arity to its facts."""
+"""Maps a predicate and its arity to its facts."""
 
 ASSERTED, QUERIED = ROLES = ("asserted", "queried")
-"""Roles of a relation: asserted by the scene or queried by a claim."""
+"""Roles of a relation: asserted by the scene, or queried by a claim."""
 
 
 class Place(NamedTuple):
@@ -49,13 +50,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """Rule of an ontology.
+    """A rule of an ontology.
 
     Attributes:
         statement: Syntax tree, as written.
-        place: Its position.
-        audit: Whether it joins the rules of the audit, because it depends on a trace, rather than
-            those of the tables.
+        place: Position of the rule.
+        audit: Whether it joins the rules of the audit, because it depends on a trace. Otherwise it
+            joins those that make the tables.
     """
 
     statement: ast.AST
@@ -64,9 +65,9 @@ class Rule:
 
     @property
     def private(self) -> ast.AST:
-        """Syntax tree for a program, with private names for helpers.
+        """Syntax tree for use in a program, with private names for helpers.
 
-        In audit rules, vocabulary facts also get private names, since the audit's tables use the
+        In audit rules, vocabulary facts also get private names, because the audit's tables use the
         same names.
         """
         shared = audited() if self.audit else {**vocabulary(), **audited()}
@@ -78,12 +79,13 @@ class Source:
     """Statements of an ontology.
 
     Attributes:
-        facts: Fact, with pools expanded, to its position.
+        facts: Maps a fact, with pools expanded, to its position.
         rules: The rules.
-        repeated: Facts stated again, with the later position.
-        extended: The profile that a user's folder extends or makes its default.
-        own: The author's files: those of a user's folder, otherwise the built-in ones.
-        replaced: Relation that the folder redeclares, to the number of built-in facts it replaces.
+        repeated: Facts that are stated again, each with the later position.
+        extended: The profile that a user's folder extends or makes the default.
+        own: The author's files: those in a user's folder, otherwise the built-in ones.
+        replaced: Maps a relation that the folder redeclares to the number of built-in facts
+            replaced.
     """
 
     facts: dict[clingo.Symbol, Place] = field(default_factory=dict)
@@ -95,7 +97,7 @@ class Source:
 
     @cached_property
     def rows(self) -> Rows:
-        """Facts by predicate, their arguments as text."""
+        """Facts by predicate, with their arguments as text."""
         rows: Rows = defaultdict(list)
         for fact in self.facts:
             rows[fact.name, len(fact.arguments)].append(tuple(map(plain, fact.arguments)))
@@ -103,7 +105,7 @@ class Source:
 
     @cached_property
     def ready(self) -> Rows:
-        """Sorted facts that are tables already, in every profile: no rule reads or derives them, so
+        """Sorted facts that already are tables in every profile. No rule reads or derives them, so
         they need no solving.
         """
         ruled = {
@@ -120,7 +122,7 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """Facts as program text. For predicates whose facts are tables already, only
+        """Facts as program text. If all facts of a predicate already are tables, the text only has
         `ready(Predicate)`.
         """
         solved = [f for f in self.facts if (f.name, len(f.arguments)) not in self.ready]
@@ -133,13 +135,13 @@ class Source:
 
     @property
     def audit(self) -> str:
-        """Audit rules of the ontology, as program text."""
+        """Audit rules of the ontology as program text."""
         return "\n".join(str(rule.private) for rule in self.rules if rule.audit)
 
     @property
     def inputs(self) -> list[Signature]:
-        """Facts of tables that audit rules read: vocabulary predicates and helpers derived from
-        them.
+        """Facts that audit rules read from the tables: vocabulary predicates, and helpers derived
+        from them.
         """
         audit = [rule.statement for rule in self.rules if rule.audit]
         heads = {signature(term) for rule in audit for term in atoms_in([rule.head])}
@@ -148,7 +150,9 @@ class Source:
 
     @property
     def derived(self) -> dict[Signature, Place]:
-        """Vocabulary predicates that rules add to, with the position of such a rule."""
+        """Vocabulary predicates for which rules derive facts, each with the position of such a
+        rule.
+        """
         heads = [
             (signature(term), rule.place)
             for rule in self.rules
@@ -157,12 +161,14 @@ class Source:
         return {key: place for key, place in heads if key in vocabulary()}
 
     def place(self, fact: clingo.Symbol) -> Place:
-        """Position of a fact, or of the rule that derives it."""
+        """Return the position of a fact, or of the rule that derives it."""
         return self.facts.get(fact) or self.derived[fact.name, len(fact.arguments)]
 
     @property
     def concluded(self) -> set[str]:
-        """Relations that rules conclude; all relations if a rule takes them from its body."""
+        """Relations that rules conclude, or all relations if a rule takes the relation from its
+        body.
+        """
         named: set[str] = set()
         for rule in self.rules:
             for term in atoms_in([rule.statement.head]):
@@ -174,7 +180,7 @@ class Source:
 
 
 def data_folder(name: str) -> Path:
-    """The folder `rules` or `ontology`: next to the package in a checkout, inside it in an
+    """Return the folder `rules` or `ontology`: next to the package in a checkout, inside it in an
     installed wheel.
 
     Raises:
@@ -188,17 +194,17 @@ def data_folder(name: str) -> Path:
 
 
 def lp_files(folder: Path) -> list[Path]:
-    """The `.lp` files of a folder and its subfolders, in order. Links to other folders are not
-    followed.
+    """Return the `.lp` files in a folder and its subfolders, in order. Links to other folders are
+    not followed.
     """
     return sorted(file for file in folder.rglob("*.lp") if file.is_symlink() or not file.is_dir())
 
 
 def user_files(folder: str | os.PathLike[str]) -> list[Path]:
-    """The `.lp` files of a user's folder.
+    """Return the `.lp` files in a user's folder.
 
     Raises:
-        OntologyError: If the folder does not exist or has no such file.
+        OntologyError: If the folder does not exist or contains no such file.
     """
     if not Path(folder).is_dir():
         raise OntologyError(f"ontology folder {folder} does not exist or is not a folder")
@@ -212,8 +218,8 @@ _Stamp = tuple[tuple[str, int, int], ...]
 
 
 def files_stamp(folder: str | None) -> _Stamp:
-    """Names, times and sizes of the rule and ontology files, to detect changes; checked at most
-    once a second.
+    """Return the names, times and sizes of the rule and ontology files, to detect changes. They are
+    checked at most once a second.
     """
     return _stamp(folder, int(time.monotonic()))
 
@@ -228,7 +234,7 @@ def _stamp(folder: str | None, _second: int) -> _Stamp:
 
 
 def digest(files: Iterable[Path]) -> str:
-    """SHA-256 over files and their names, hexadecimal."""
+    """Return the hexadecimal SHA-256 of files and their names."""
     found = hashlib.sha256()
     for file in files:
         found.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
@@ -236,13 +242,13 @@ def digest(files: Iterable[Path]) -> str:
 
 
 def plain(symbol: clingo.Symbol) -> str:
-    """Symbol as text: the content of a string, the spelling of other symbols."""
+    """Return a symbol as text: the content of a string, or the spelling of any other symbol."""
     return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)
 
 
 def shown(file: str) -> str:
-    """Path of a file for messages. Built-in files start at `ontology/` or `rules/`; files below the
-    working folder are relative to it.
+    """Return the path of a file for messages. Built-in files start at `ontology/` or `rules/`.
+    Files below the working folder are relative to it.
     """
     for name in ("ontology", "rules"):
         if Path(file).is_relative_to(data_folder(name)):
@@ -256,23 +262,24 @@ MOST_BYTES = 4_000_000
 """Maximum size of an ontology file in bytes."""
 
 MOST_OPERATORS = 250
-"""Maximum number of parentheses and operators in a statement, which bounds the parser's
-recursion."""
+"""Maximum number of parentheses and operators in a statement, which limits how deeply the parser
+recurses.
+"""
 
 
 def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
-    """Statements of files, without comments and `#program base`.
+    """Yield the statements of files, without comments and `#program base`.
 
     Raises:
-        OntologyError: If a file is not regular or is too large, refers outside itself, or has a
-            syntax error; the error has a file and line.
+        OntologyError: If a file is not regular or is too large, refers to other files, or has a
+            syntax error. The error has a file and line.
     """
     complaints: list[str] = []
     for file in files:
         found: list[ast.AST] = []
         try:
             check_file(file)
-            # Keep line ends: the parser does not end a line at a carriage return.
+            # Keep line ends, because the parser does not end a line at a carriage return.
             text = file.read_bytes().decode("utf-8")
             _check_text(file, text)
             ast.parse_files(
@@ -292,7 +299,7 @@ def statements(files: Iterable[Path]) -> Iterator[ast.AST]:
 
 
 def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None:
-    """Check that a file may be part of a folder. Opening a special file may block, and a link may
+    """Check that a file may belong to a folder. Opening a special file may block, and a link may
     lead to someone else's file.
 
     Args:
@@ -300,8 +307,8 @@ def check_file(file: Path, folder: str | os.PathLike[str] | None = None) -> None
         folder: The folder that must contain it, if any.
 
     Raises:
-        OntologyError: If it is not a regular file, too large, or a link that leads elsewhere or
-            nowhere.
+        OntologyError: If the file is not regular, is too large, or is a link that leads elsewhere
+            or nowhere.
     """
     message = ""
     try:
@@ -331,11 +338,11 @@ _CODE = re.compile(
     r"|(?P<foreign>[^\x00-\x7f])|(?P<operator>\.{2,}|[-(+*/\\^&?~|])|(?P<end>\.)"
 )
 _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
-"""Comments, as far as clingo's lexer treats text inside and outside of them differently."""
+"""Comment marks. clingo's lexer treats some text differently inside and outside of comments."""
 
 
 def _code(text: str) -> Iterator[re.Match[str]]:
-    """Code of a text, in order, without comments, which may nest."""
+    """Yield the code of a text, in order, without comments, which may nest."""
     at = 0
     while found := _CODE.search(text, at):
         yield found
@@ -349,11 +356,12 @@ def _code(text: str) -> Iterator[re.Match[str]]:
 
 
 def _check_text(file: Path, text: str) -> None:
-    """Refuse text that clingo's parser cannot handle or that leads out of the folder.
+    """Reject text that clingo's parser cannot handle or that refers to something outside the
+    folder.
 
     Raises:
         OntologyError: At a byte order mark, a NUL, another kind of program, a reference outside the
-            file (`#include`), another syntax, in which comments may differ (`#script`, `#theory`, a
+            file (`#include`), another syntax in which comments may differ (`#script`, `#theory`, a
             line after `#!`), a character that no name may contain, or a statement that nests too
             deeply.
     """
@@ -376,7 +384,7 @@ def _check_text(file: Path, text: str) -> None:
                 "and every .lp file of a folder is read"
             )
         elif found["foreign"]:
-            # The parser crashes on such a character when it reports it cut in two.
+            # The parser crashes when it reports such a character, because it cuts it in two.
             message = f'{found[0]} belongs in texts ("...") and comments only; names are ASCII'
             mend = "Spell the name with ASCII letters, or put the text in straight quotes."
         elif operators > MOST_OPERATORS:
@@ -391,8 +399,8 @@ _COMMENT_ELSEWHERE = re.compile(r"\s*(?:#|//)")
 
 
 def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
-    """Syntax error at its cause: at the end of a statement without a full stop, which the parser
-    only notices at the next statement or at the end of the file.
+    """Move a syntax error to its cause: the end of a statement without a full stop. The parser only
+    notices this at the next statement or at the end of the file.
     """
     if error.code != "syntax" or error.line is None:
         return error
@@ -415,7 +423,7 @@ def _unended(error: OntologyError, lines: Sequence[str]) -> OntologyError:
 def complaint(
     complaints: Sequence[str], otherwise: str, file: str, lines: int | None = None
 ) -> OntologyError:
-    """First complaint of the solver as an error with file and line."""
+    """Turn the solver's first complaint into an error with file and line."""
     text = (complaints[0] if complaints else otherwise).replace(PRIVATE, "")
     place = re.match(
         r"(?P<file>.*?):(?P<line>\d+):[\d-]+.*?: (?:error|warning|info): (?P<what>.*)",
@@ -425,7 +433,7 @@ def complaint(
     if place is None or place["file"].startswith("<"):
         return OntologyError(" ".join(text.split()), file, code="syntax")
     line = int(place["line"])
-    # An unfinished last statement is reported after the end of the file.
+    # An unfinished last statement is reported after the end of the file, so clip the line.
     line = max(1, min(line, lines)) if lines is not None else line
     what = " ".join(place["what"].replace("[#inc_base];", "").split())
     if unsafe := re.findall(r"note: '(\w+)' is unsafe", what):
@@ -437,18 +445,18 @@ def complaint(
 
 
 def new_control(*options: str) -> tuple[clingo.Control, list[str]]:
-    """Control, and the list that collects its complaints."""
+    """Return a control object, and the list that collects its complaints."""
     complaints: list[str] = []
     return clingo.Control(options, lambda _, text: complaints.append(text)), complaints
 
 
 def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> None:
-    """Ground a program in which any complaint is an error: an atom that is never derived is a
+    """Ground a program. Any complaint is an error, because an atom that is never derived is a
     mistyped name.
 
     Args:
-        control: Control object with the program.
-        complaints: List of its complaints.
+        control: Control object of the program.
+        complaints: List that collects its complaints.
         name: Name of the program.
 
     Raises:
@@ -474,12 +482,11 @@ def signature(term: ast.AST) -> Signature:
 
 
 def public(atom: clingo.Symbol) -> Signature:
-    """Predicate and arity of an atom; helpers under their author's names."""
+    """Return the predicate and arity of an atom. Helpers have their author's name for them."""
     return atom.name.removeprefix(PRIVATE), len(atom.arguments)
 
 
 def _functions(symbol: ast.AST) -> list[ast.AST]:
-    """Function terms of an atom's symbol, one for each alternative of a pool."""
     if symbol.ast_type is ast.ASTType.UnaryOperation:  # classical negation
         return _functions(symbol.argument)
     if symbol.ast_type is ast.ASTType.Pool:
@@ -488,7 +495,7 @@ def _functions(symbol: ast.AST) -> list[ast.AST]:
 
 
 def fact_of(statement: ast.AST) -> ast.AST | None:
-    """Function term of a statement, if it is a fact."""
+    """Return the function term of a statement if it is a fact."""
     if statement.ast_type is not ast.ASTType.Rule or statement.body:
         return None
     literal = statement.head
@@ -519,7 +526,7 @@ class _Atoms(ast.Transformer):
 
 
 def atoms_in(trees: Iterable[ast.AST]) -> list[ast.AST]:
-    """Function terms of all atoms in syntax trees."""
+    """Return the function terms of all atoms in the given syntax trees."""
     collector = _Atoms()
     for tree in trees:
         collector.visit(tree)
@@ -527,7 +534,7 @@ def atoms_in(trees: Iterable[ast.AST]) -> list[ast.AST]:
 
 
 class _Private(ast.Transformer):
-    """Give the atoms of a rule private names.
+    """Give the atoms in a rule private names.
 
     Args:
         shared: Predicates that keep their names.
@@ -554,7 +561,7 @@ _INCLUDE = re.compile(r'^#include "(?P<file>[^"]+)"\.$', re.MULTILINE)
 
 
 def rule_files(*names: str) -> list[Path]:
-    """Rule files of the project that make a program, each once.
+    """Return the project's rule files that make up a program, each once.
 
     A file with `#include` only lists the files of a program. They are looked up next to it, never
     in the working folder, where clingo would look first.
@@ -572,7 +579,7 @@ def rule_files(*names: str) -> list[Path]:
 
 
 def rule_statements(*names: str) -> list[ast.AST]:
-    """Statements of the project's rule files that make a program.
+    """Return the statements in the project's rule files that make up a program.
 
     Args:
         names: Files in `rules/`, without `.lp`.
@@ -582,7 +589,7 @@ def rule_statements(*names: str) -> list[ast.AST]:
 
 @cache
 def declarations() -> dict[str, list[tuple[clingo.Symbol, ...]]]:
-    """Predicate to the arguments of its facts in `rules/vocabulary.lp`, in order."""
+    """Map each predicate to the arguments of its facts in `rules/vocabulary.lp`, in order."""
     table = defaultdict(list)
     for statement in rule_statements("vocabulary"):
         fact = fact_of(statement)
@@ -594,15 +601,15 @@ def declarations() -> dict[str, list[tuple[clingo.Symbol, ...]]]:
 
 
 def declared(predicate: str) -> list[str]:
-    """First arguments of a predicate's facts in `rules/vocabulary.lp`, in order."""
+    """Return the first arguments of a predicate's facts in `rules/vocabulary.lp`, in order."""
     return [str(row[0]) for row in declarations()[predicate]]
 
 
 def _signatures(predicate: str) -> dict[Signature, tuple[str, ...]]:
-    """Predicates with the kinds of their arguments, from facts of `rules/vocabulary.lp`."""
+    """Map each predicate to the kinds of its arguments, from facts in `rules/vocabulary.lp`."""
     table = {}
     for name, kinds, *_ in declarations()[predicate]:
-        # A signature with one argument is a parenthesised term, longer ones are tuples.
+        # A signature with one argument is a parenthesised term; longer ones are tuples.
         names = [str(kinds)] if kinds.name else [str(kind) for kind in kinds.arguments]
         table[str(name), len(names)] = tuple(names)
     return table
@@ -610,13 +617,13 @@ def _signatures(predicate: str) -> dict[Signature, tuple[str, ...]]:
 
 @cache
 def vocabulary() -> dict[Signature, tuple[str, ...]]:
-    """Predicate and arity to the kinds of its arguments (`rules/vocabulary.lp`)."""
+    """Map each predicate and arity to the kinds of its arguments (`rules/vocabulary.lp`)."""
     return _signatures("signature")
 
 
 @cache
 def audited() -> dict[Signature, tuple[str, ...]]:
-    """Predicates of the audit that a user's rules may use, with the kinds of their arguments
+    """Map each audit predicate that a user's rules may use to the kinds of its arguments
     (`rules/closure.lp`).
     """
     return _signatures("audited")
@@ -624,14 +631,14 @@ def audited() -> dict[Signature, tuple[str, ...]]:
 
 @cache
 def table_groups() -> dict[Signature, str]:
-    """Predicate whose facts are tables of readers to its group."""
+    """Map each predicate whose facts are tables for the readers to its group."""
     rows = zip(vocabulary(), declarations()["signature"], strict=True)
     return {key: str(row[2]) for key, row in rows if len(row) > 2}
 
 
 @cache
 def domains() -> dict[str, tuple[str, ...]]:
-    """Kind of argument to its values, if `rules/vocabulary.lp` lists them."""
+    """Map each kind of argument to its values, if `rules/vocabulary.lp` lists them."""
     table: dict[str, tuple[str, ...]] = {}
     for kind, value in declarations()["domain"]:
         table[str(kind)] = (*table.get(str(kind), ()), str(value))
@@ -639,6 +646,6 @@ def domains() -> dict[str, tuple[str, ...]]:
 
 
 def forget() -> None:
-    """Clear the cache of `rules/vocabulary.lp` after a change."""
+    """Clear the cached contents of `rules/vocabulary.lp` after a change."""
     for remembered in (declarations, vocabulary, audited, table_groups, domains):
         remembered.cache_clear()

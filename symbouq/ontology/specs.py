@@ -16,10 +16,10 @@ crate; box near sofa`). A test uses either sentences or relations. A claim begin
 or with `unread` if it has no relation; `by` names its premises. Claims under `claims:` are judged
 independently. Claims under `steps:` are judged in order, like those of a trace: the verdict is that
 in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises. `pairs:` has
-lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2` declares a
-contradictory scene. With `answers:` (labels, separated by commas) and `answer:` (one or more
-expected labels, or `nothing`), the question is answered, too; the last claim is then the delivered
-answer.
+lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2` says that the
+scene contradicts itself. If `answers:` (labels, separated by commas) and `answer:` (one or more
+expected labels, or `nothing`) are given, the question is answered, too; the last claim is then the
+delivered answer.
 
 Alternatively, a test states the readings of sentences:
 
@@ -31,10 +31,10 @@ Alternatively, a test states the readings of sentences:
 The relations of a sentence follow below it, each with its words at the end. Names of several words
 are in single quotes. The stance (`possible`, `supposed`, ...) and `denied` go before a colon. After
 `=` come the words that mention a thing, if they differ from its name. `by "AMOUNT"` before the
-words gives an amount, `place: THING SCALE NUMBER "WORDS"` a place on a scale, `heading: THING
-DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` the thing's place before
-it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express. Language models
-are shown these tests as examples.
+words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, `heading: THING
+DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` stands for the thing's
+place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express.
+Language models are shown these tests as examples.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _PAIR = re.compile(
 
 
 _OF_ONE = {"place": 3, "heading": 2}
-"""Readings about one thing, to the number of their arguments."""
+"""Maps each kind of reading about one thing to its number of arguments."""
 _READING = re.compile(
     r"(?:(?:unexpressed\s+(?P<reason>[a-z-]+)|(?P<stance>(?!denied)[a-z]+)?\s*(?P<denied>denied)?)"
     r"\s*:\s*)?(?P<said>[^\"]*?)\s*(?:by\s+\"(?P<amount>[^\"]+)\"\s*)?\"(?P<words>[^\"]+)\""
@@ -72,20 +72,20 @@ _READING = re.compile(
 
 
 class SpecError(SymboUQError):
-    """A test file cannot be read."""
+    """A test file that cannot be read."""
 
 
 @dataclass(frozen=True)
 class ExpectedClaim:
-    """Claim of a test with its expected verdict.
+    """Claim in a test, with its expected verdict.
 
     Attributes:
         line: Line of the claim.
         text: The claim, in words or in relations.
-        verdict: The verdict (of a step, in the assumed context), or `unread`.
-        grounded: The grounded verdict, if the test gives it.
-        premises: The premises, if the test gives them.
-        todo: Whether it is a known miss.
+        verdict: The verdict (in the assumed context, for a step), or `unread`.
+        grounded: The grounded verdict, if the test states it.
+        premises: The premises, if the test states them.
+        todo: Whether the claim is known to be missed.
     """
 
     line: int
@@ -98,7 +98,7 @@ class ExpectedClaim:
 
 @dataclass(frozen=True)
 class ExpectedPair:
-    """Pair of a test, with the relations expected to be possible or certain."""
+    """Pair in a test, with the relations expected to be possible or certain."""
 
     line: int
     mode: str
@@ -108,7 +108,7 @@ class ExpectedPair:
 
 
 class Mentioned(NamedTuple):
-    """Thing of a reading: its name, and the words that mention it."""
+    """A thing in a reading: its name, and the words that mention it."""
 
     name: str
     words: str
@@ -116,17 +116,17 @@ class Mentioned(NamedTuple):
 
 @dataclass(frozen=True)
 class ExpectedReading:
-    """Relation of a sentence, or words that no relation expresses.
+    """A relation stated by a sentence, or words that no relation expresses.
 
     Attributes:
-        line: Its line.
-        stance: Stance; the reason for unexpressed words; `place` or `heading` for readings of one
-            thing.
+        line: Line of the reading.
+        stance: The stance; the reason for unexpressed words; `place` or `heading` for readings
+            about one thing.
         denied: Whether the sentence denies it.
         things: Subject and objects; empty for unexpressed words.
         relation: The relation; empty for unexpressed words.
         words: The words that state it.
-        amount: Amount, or the number of a place.
+        amount: The amount, or the number of a place.
     """
 
     line: int
@@ -140,13 +140,13 @@ class ExpectedReading:
 
 @dataclass(frozen=True)
 class ExpectedSentence:
-    """Sentence with its expected reading.
+    """A sentence with its expected reading.
 
     Attributes:
-        line: Its line.
+        line: Line of the sentence.
         text: The sentence.
         says: Its readings, in order.
-        todo: Whether it is a known miss of the parser-based reader.
+        todo: Whether the parser-based reader is known to miss it.
     """
 
     line: int
@@ -160,9 +160,9 @@ class Spec:
     """One test.
 
     Attributes:
-        file: Its file.
-        line: The line of its name.
-        name: Its name.
+        file: File of the test.
+        line: Line with the name of the test.
+        name: Name of the test.
         options: `profile`, `dataset`, `question`, `answers` and `answer`, if given.
         scene: The scene's lines.
         claims: The claims, in order.
@@ -195,11 +195,11 @@ class Spec:
         return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
 
     def trace(self) -> Trace:
-        """Trace that the test audits.
+        """Return the trace that the test audits.
 
         Raises:
-            SpecError: If a line is not a relation, or words and relations are mixed; without a
-                position.
+            SpecError: If a line is not a relation, or if words and relations are mixed. The error
+                has no position.
         """
         options = {k: v for k, v in self.options.items() if k not in ("answers", "answer")}
         record: dict[str, Any] = {"id": self.name, **options}
@@ -253,7 +253,7 @@ def _relations(line: str) -> list[dict[str, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """Words of a text, quoted ones as one word; empty if a quote is not closed."""
+    """Split a text into words; a quoted text is one word. Empty if a quote is not closed."""
     try:
         return shlex.split(text)
     except ValueError:
@@ -261,7 +261,7 @@ def _split(text: str) -> list[str]:
 
 
 def discovered(folder: str | None) -> list[Spec]:
-    """Tests of an ontology folder, or the built-in ones.
+    """Return the tests in an ontology folder, or the built-in ones.
 
     Raises:
         SpecError: If a test file cannot be read.
@@ -272,14 +272,14 @@ def discovered(folder: str | None) -> list[Spec]:
 
 
 def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
-    """Tests of one file.
+    """Return the tests in a file.
 
     Args:
         file: The file.
         folder: The folder that must contain it, if any.
 
     Raises:
-        SpecError: At the first line with an invalid format.
+        SpecError: At the first line that has an invalid format.
     """
     try:
         check_file(file, folder)
@@ -300,7 +300,6 @@ def parsed(file: Path, folder: Path | None = None) -> list[Spec]:
 
 
 def _take(specs: list[Spec], block: str, raw: str, file: str, number: int) -> str:
-    """Add one line to the tests; return its block."""
     line = raw.strip()
     key, _, rest = line.partition(":")
     rest = rest.strip()
@@ -359,7 +358,7 @@ def _claim(line: str, number: int, steps: bool) -> ExpectedClaim:
 
 
 def _take_reading(spec: Spec, line: str, number: int) -> None:
-    """Add a line of `reads:`: a sentence, or a reading of the last one."""
+    """Add a line of `reads:`: a sentence, or a reading of the previous one."""
     if not line.endswith('"'):
         text = line.removeprefix("todo ")
         if not _is_words(text):
@@ -421,5 +420,5 @@ def _pair(line: str, number: int) -> ExpectedPair:
 
 
 def listed(text: str) -> list[str]:
-    """Items of a list separated by commas."""
+    """Return the items of a list that is separated by commas."""
     return [part.strip() for part in text.split(",") if part.strip()]

@@ -1,9 +1,9 @@
-"""Cache of compiled rules in the user's cache folder. Compiling an ontology takes most of a second,
-loading the result a few milliseconds.
+"""Cache for compiled rules in the user's cache folder. Compiling an ontology takes most of a
+second, but loading the result takes a few milliseconds.
 
-An entry is keyed by its inputs, byte by byte: rules, code and solver. It is signed with these; an
-entry that was edited, or that others may write, is recreated. A problem with the folder costs only
-time.
+An entry is keyed by its inputs, byte by byte: rules, code and solver. It is also signed with them.
+An entry that was edited, or that others may write, is created again. A problem with the folder only
+costs time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from pydantic_core import from_json, to_json
 from symbouq.ontology.source import Rows, digest
 
 VARIABLE = "SYMBOUQ_CACHE"
-"""Environment variable with the cache folder; empty to disable the cache."""
+"""Environment variable that sets the cache folder, or disables the cache if empty."""
 
 _MOST = 32
-"""Maximum number of entries of a kind; the oldest are removed first."""
+"""Maximum number of entries of each kind. The oldest are removed first."""
 
 
 class Store:
-    """Cache of results from some rules.
+    """Cache for results that depend on certain rules.
 
     Args:
-        kind: Kind of result, the name of a folder.
+        kind: Kind of result, used as the name of a folder.
         content: The rules, or their hash.
     """
 
@@ -47,7 +47,7 @@ class Store:
         self._folder = None if root is None else root / kind / self._key
 
     def load(self, name: str) -> Any:
-        """JSON value saved under a name; None if there is none."""
+        """Return the JSON value saved under a name, or None."""
         if self._folder is None:
             return None
         return recalled(self._folder / name, f"{self._key} {name}")
@@ -64,10 +64,10 @@ class Store:
 
 
 def remember(file: Path, made_from: str, value: Any) -> None:
-    """Write a JSON value to a file in the cache folder, signed with its inputs.
+    """Write a JSON value to a file in the cache folder, signed with the inputs it was made from.
 
     Raises:
-        OSError: If it cannot be written.
+        OSError: If the file cannot be written.
     """
     content = to_json(value)
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -77,8 +77,8 @@ def remember(file: Path, made_from: str, value: Any) -> None:
 
 
 def recalled(file: Path, made_from: str) -> Any:
-    """Value written by `remember`; None if there is none, if it was made from other inputs or
-    edited, or if others may write it.
+    """Return the value written by `remember`. None if there is none, if it was made from other
+    inputs or edited, or if others may write it.
     """
     try:
         # Do not wait for a pipe or follow a link.
@@ -103,7 +103,7 @@ def _signature(made_from: str, content: bytes) -> bytes:
 
 
 def listed(rows: Rows) -> list[Any]:
-    """Rows by predicate, as JSON values."""
+    """Return rows by predicate as JSON values."""
     return [[name, arity, found] for (name, arity), found in rows.items()]
 
 
@@ -115,7 +115,7 @@ def unlisted(value: Iterable[Any]) -> Rows:
 
 
 def cache_folder() -> Path | None:
-    """The project's cache folder; None if caching is disabled."""
+    """Return the project's cache folder, or None if caching is disabled."""
     named = os.environ.get(VARIABLE)
     if named is not None:
         return Path(named) if named else None
@@ -127,7 +127,6 @@ def cache_folder() -> Path | None:
 
 
 def _tidy(folder: Path) -> None:
-    """Remove the oldest entries."""
     kept = sorted(folder.iterdir(), key=lambda entry: entry.stat().st_mtime, reverse=True)
     for entry in kept[_MOST:]:
         shutil.rmtree(entry, ignore_errors=True)

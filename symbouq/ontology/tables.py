@@ -1,4 +1,4 @@
-"""Tables of one profile: knowledge of the readers and the audit about relations and words.
+"""Tables of one profile: what the readers and the audit know about relations and words.
 
 A table is named after a predicate of `rules/vocabulary.lp` or, if rules derive it, of
 `rules/compile/output.lp`.
@@ -22,22 +22,22 @@ _T = TypeVar("_T")
 
 
 class Tables(dict[Signature, list[Row]]):
-    """Predicate and arity to rows: the profile's vocabulary facts and derived ones. Rows omit
-    arguments that name a profile.
+    """Maps a predicate and its arity to rows: the profile's vocabulary facts and derived ones.
+    Arguments that name a profile are left out.
     """
 
     def rows(self, predicate: str) -> list[Row]:
-        """Rows of a predicate, of any arity."""
+        """Return the rows of a predicate of any arity."""
         return [row for (name, _), rows in self.items() if name == predicate for row in rows]
 
     def members(self, predicate: str) -> frozenset[str]:
-        """First arguments of a predicate's rows."""
+        """Return the first arguments of a predicate's rows."""
         return frozenset(row[0] for row in self.rows(predicate))
 
 
 def _group(kind: type[_T], tables: Tables) -> _T:
-    """Group of tables. Each field is annotated with the function that builds it from the rows of a
-    predicate, by default the one of its name.
+    """Build a group of tables. Each field is annotated with the function that builds it from the
+    rows of a predicate, by default the predicate with the field's name.
     """
     made = {}
     for name, annotation in get_type_hints(kind, include_extras=True).items():
@@ -163,22 +163,22 @@ class Relations:
     """Properties of a profile's relations, and relations between them.
 
     Attributes:
-        family: Relation to its family.
-        sort: Family to the kind under which an audit's features count its relations.
-        converse: Relation to its converse (a symmetric one to itself).
-        mirror: Relation to its converse, if swapping the things is equivalent.
-        suffices: (trusted, claimed) pairs of relations where the first implies the second for the
-            same things.
-        excludes: Relation to those that exclude it.
-        implied: Relation to its consequences, itself included.
-        presumed: Pairs of relations where the first implies the second by default (presumes/3).
-        negation: Relation to the one that states its negation.
+        family: Relation -> its family.
+        sort: Family -> the kind under which an audit's features count its relations.
+        converse: Relation -> its converse; a symmetric one is its own.
+        mirror: Relation -> its converse, if swapping the things is equivalent.
+        suffices: (trusted, claimed) pairs of relations; the first implies the second for the same
+            things.
+        excludes: Relation -> those that exclude it.
+        implied: Relation -> its consequences, which include the relation itself.
+        presumed: Pairs of relations; the first implies the second by default (presumes/3).
+        negation: Relation -> the one that states its negation.
         functional: Relations for which a subject has one object at a time.
         within: Relations for which the subject lies within the object.
-        join: Two directions to the one with the components of both.
-        displacement: Relation decided by the layout to the number of axes on which it is not
+        join: Two directions -> the one that has the components of both.
+        displacement: Relation decided by the layout -> the number of axes on which it is not
             equality.
-        component: Direction to the sign of its component on each axis.
+        component: Direction -> the sign of its component on each axis.
     """
 
     family: Annotated[dict[str, str], _mapping]
@@ -207,29 +207,29 @@ class Lexicon:
     """Phrases and words of a profile; texts for lookup are in lower case.
 
     Attributes:
-        phrase: Phrase to relation.
-        phrase_of: Dataset to the phrases with a special sense in its texts.
-        clock: Hour of a clock face to direction.
-        wording: Relation to the phrases that express it in generated text.
-        grouped: Relation to grounds that form a group, to the group's relation to each of them.
+        phrase: Phrase -> its relation.
+        phrase_of: Dataset -> the phrases that have a special sense in its texts.
+        clock: Hour on a clock face -> its direction.
+        wording: Relation -> the phrases that express it in generated text.
+        grouped: Relation whose grounds form a group -> the group's relation to each of them.
         place: Phrases that name a side and need a linking word before their ground.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only directly before their ground.
-        label: Answer label to its meaning: `yes`, `no`, `open`, ...
-        relation_label: Answer label to its relation, in addition to names and phrases.
-        loosely: Relation to its meaning in descriptions of things.
+        label: Answer label -> its meaning: `yes`, `no`, `open`, ...
+        relation_label: Answer label -> its relation, in addition to names and phrases.
+        loosely: Relation -> its meaning in descriptions of things.
         vague: Relations whose words may have a narrower meaning.
-        of_container: Relation to its meaning if its object is a container.
-        having: Relation of a block "with a square" to the square; empty if not stated.
-        situated: Implicit relation of a thing without a place to the container that the text is
-            about; empty if there is none.
-        noun: Noun to its kind, and whether it is plural.
-        attribute: Adjective to its dimension and value.
-        covers: Kind to the kinds that its nouns may refer to.
+        of_container: Relation -> its meaning if the object is a container.
+        having: Relation between a block "with a square" and the square; empty if not stated.
+        situated: Implicit relation between a thing that is given no place and the container that
+            the text is about; empty if there is none.
+        noun: Noun -> its kind, and whether it is plural.
+        attribute: Adjective -> its dimension and value.
+        covers: Kind -> the kinds that its nouns may refer to.
         container: Kinds of things that contain others.
-        numeral: Word to number.
-        ordinal: Ordinal word to number.
-        texts: Dataset to the reader of its texts: `described` or `parsed`.
+        numeral: Word -> its number.
+        ordinal: Ordinal word -> its number.
+        texts: Dataset -> the reader for its texts: `described` or `parsed`.
     """
 
     phrase: Annotated[dict[str, str], _by_text]
@@ -258,43 +258,44 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """Words of the parser-based reader, for every relation; texts in lower case.
+    """Words that the parser-based reader knows for every relation; texts in lower case.
 
     Attributes:
-        expression: Category to its texts, with the relations they express.
-        lexeme: Class of words without a relation to its words.
-        denied_as: Relation to the meaning of its denial.
-        partly_as: Relation of a part to the relation of the whole.
-        through_as: Kind of part and the relation by it, to the relation between the things.
-        understood_as: Relation to its substitute in a profile without it.
-        central: Relations of things in the middle of another.
-        bounding: Relations to a boundary of a thing that mean that side inside it.
-        part_as: Relations of parts to wholes.
-        distinct: Implicit relation of two containers of the same kind; empty if there is none.
-        exactly_as: Direction to its exact form.
-        levels: Exact direction to its meaning for things that nothing is in or on.
-        upright_as: Relation to the meaning of its non-compass words in a text that uses the
+        expression: Category -> its texts, with the relations that they express.
+        lexeme: Class of words without a relation -> these words.
+        denied_as: Relation -> the meaning of its denial.
+        partly_as: Relation of a part -> the relation of the whole.
+        through_as: Kind of part and the relation to it -> the relation between the things.
+        understood_as: Relation -> its substitute in a profile without it.
+        central: Relations of things in the middle of another thing.
+        bounding: Relations to a boundary of a thing that mean that side inside the thing.
+        part_as: Relation of parts to wholes.
+        distinct: Implicit relation between two containers of the same kind; empty if there is none.
+        exactly_as: Direction -> its exact form.
+        levels: Exact direction -> its meaning for things that nothing is in or on.
+        upright_as: Relation -> the meaning that its non-compass words have in a text that uses the
             compass.
-        blurred: Words, each with another relation that its things may have.
-        tall: Vertical scales, independent of north.
-        sense: Adposition and class of words to the relation it expresses with a ground of that
-            class.
-        carried: Relations of things that move along with another.
-        within_as: Direction to the relation of a thing on that side within another.
-        scale: Scale to the relation of a greater position to a smaller one.
-        shares_place: Relations of things that share another's place: row, column, coordinates.
-        axis_of: Word for an axis to its scale.
-        aligned: Relation to the axis on which its things coincide.
-        notation: Notation, with letters for names and directions, to its meaning.
-        level: Words for the same place on a scale, to the scale.
-        metric: Scale with equidistant places to their unit.
-        clockwise: Direction to the one on the right when facing it.
-        quarters: Side to the clockwise quarter turns towards it.
-        person: Pronoun or possessive of the first or second person to the name of that person.
-        crosses: Scale to the one across it, which its places need to be comparable.
+        blurred: Words, each with another relation that may hold between the things.
+        tall: Vertical scales, which are independent of north.
+        sense: Adposition and a class of words -> the relation that the adposition expresses with a
+            ground of that class.
+        carried: Relations of things that move along with another thing.
+        within_as: Direction -> the relation for a thing that is inside another, on that side.
+        scale: Scale -> the relation of a greater position to a smaller one.
+        shares_place: Relations of things that share another thing's place: row, column,
+            coordinates.
+        axis_of: Word for an axis -> its scale.
+        aligned: Relation -> the axis on which its things coincide.
+        notation: Notation, with letters for names and directions -> its meaning.
+        level: Words for the same place on a scale -> the scale.
+        metric: Scale with equidistant places -> their unit.
+        clockwise: Direction -> the one on the right of someone who faces it.
+        quarters: Side -> the number of clockwise quarter turns towards it.
+        person: Pronoun or possessive of the first or second person -> that person's name.
+        crosses: Scale -> the one across it, which is needed to compare its places.
         region: Scales whose places can be things themselves: "row 3".
-        scaled: Scale, number (None if counted in the text) and words.
-        unit: Word for a unit to its kind of measure and its size in smallest parts.
+        scaled: Scale, number (None if the text counts) and words.
+        unit: Word for a unit -> its kind of measure and its size in smallest parts.
     """
 
     expression: Annotated[dict[str, dict[str, str]], _expressions]
@@ -339,11 +340,11 @@ class Wording:
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Explanations of the audit.
+    """Templates for the audit's explanations.
 
     Attributes:
-        message: Message name to template.
-        reason: Clash code to template.
+        message: Message name -> its template.
+        reason: Clash code -> its template.
     """
 
     message: Annotated[dict[str, str], _mapping]
@@ -352,12 +353,12 @@ class Messages:
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """Relations of a profile as facts for the rules of a trace.
+    """Relations of a profile, as facts for the rules that audit a trace.
 
     Attributes:
-        readings: (role, relation) to its reading, a number; roles with the same meaning share it.
+        readings: (role, relation) -> its reading, a number. Roles with the same meaning share it.
         patterns: Each reading as facts for `rules/layout.lp` and `rules/closure.lp`, with `{key}`
-            for its number.
+            in place of its number.
         axes: Axes on which each reading bounds coordinates.
         relational: Readings that the closure decides rather than the layout.
         closure_facts: The relational axioms (inverse, ... incompatible) as facts.
@@ -365,11 +366,11 @@ class Encoding:
         coordinates: (axis, end) of each coordinate of a thing, a `point` or the `low`
             and `high` ends of an extent; coordinate i of the rule programs is
             `coordinates[i - 1]`.
-        extent_facts: The facts about relations for `rules/extent.lp`; empty for points.
-        hull_facts: The facts for `rules/hull.lp`; empty for points.
-        spanning: Readings by which things may span others.
-        ends: Axis to the fact that names its low and high coordinate; empty for points.
-        denying: Readings that only negate another one.
+        extent_facts: The facts about relations for `rules/extent.lp`; empty if things are points.
+        hull_facts: The facts for `rules/hull.lp`; empty if things are points.
+        spanning: Readings through which one thing may span others.
+        ends: Axis -> the fact that names its low and high coordinate; empty if things are points.
+        denying: Readings that only negate another reading.
     """
 
     readings: dict[tuple[str, str], int]
@@ -399,7 +400,7 @@ class Encoding:
         return not self.denying.isdisjoint(keys)
 
     def spans(self, keys: Collection[int]) -> bool:
-        """Whether things with an extent may span others, by atoms with these readings."""
+        """Whether atoms with these readings can make things with an extent span others."""
         return bool(self.rules) or not self.spanning.isdisjoint(keys)
 
 
@@ -408,23 +409,23 @@ class Ontology:
     """Tables of one profile.
 
     Attributes:
-        profile: Name of the profile, with dashes as users write it.
+        profile: Name of the profile, with dashes, as users write it.
         name: `builtin`, or the path of the user's folder.
         hash: SHA-256 over the rule and ontology files, hexadecimal.
         extent: Whether things have an extent.
-        state_updates: Whether the scene's latest statement of a functional relation of a
-            subject replaces the earlier ones.
-        coherent: Whether scenes in words are assumed consistent.
+        state_updates: Whether the scene's latest statement of a functional relation about a subject
+            replaces the earlier ones.
+        coherent: Whether scenes in words are assumed to be consistent.
         describes: Whether texts describe things instead of naming them.
         eventful: Whether texts are about events.
-        relations: Properties of relations.
+        relations: Properties of the relations.
         lexicon: Phrases and words.
         wording: Phrases and words of the parser-based reader.
         messages: Explanations.
-        encoding: The facts for the rules of a trace.
+        encoding: The facts for the rules that audit a trace.
         events: Rows of the predicates about events; empty if texts are not about events.
         tables: Rows of every predicate.
-        denials: Relation to its denial, unless that is one of the profile's relations.
+        denials: Relation -> its denial, unless the denial is one of the profile's relations.
     """
 
     profile: str
@@ -446,7 +447,7 @@ class Ontology:
 
     @classmethod
     def of(cls, tables: Tables, profile: str, name: str, digest: str, rules: str) -> Ontology:
-        """Ontology of a profile's tables.
+        """Build an ontology from a profile's tables.
 
         Args:
             tables: The tables.
@@ -476,8 +477,9 @@ class Ontology:
         )
 
     def words(self, word_class: str) -> frozenset[str]:
-        """Words of a class for the grammars of described things and of events, as spelled.
-        `CLASS_form` has precedence, for classes with another list for the parser's rules.
+        """Return the words of a class for the grammars of described things and of events, as
+        spelled. `CLASS_form` takes precedence, for classes that have another list for the parser's
+        rules.
         """
         lexeme = self.wording.lexeme
         return lexeme.get(f"{word_class}_form") or lexeme.get(word_class, frozenset())
@@ -491,32 +493,34 @@ class Ontology:
         return frozenset(self.denials.values())
 
     def oriented(self, triple: Triple) -> Triple:
-        """Orient a relation over numbered things with the lower number first, if its mirror image
-        allows: `A left B` and `B right A` have one form.
+        """Orient a relation between numbered things so that the lower number comes first, if it has
+        a mirror image: `A left B` and `B right A` have one form.
         """
         u, r, v = triple
         mirror = self.relations.mirror
         return (v, mirror[r], u) if u > v and r in mirror else triple
 
     def reads(self, dataset: str | None) -> str | None:
-        """Reader of a dataset's texts, if the ontology states it."""
+        """Return the reader for a dataset's texts, if the ontology states it."""
         return self.lexicon.texts.get((dataset or "").lower())
 
     def understood(self, relation: str) -> str | None:
-        """Relation that a relation's words express in the profile, if any."""
+        """Return the relation that a relation's words express in the profile, if any."""
         said = (relation, self.wording.understood_as.get(relation, ""))
         return next((r for r in said if self.knows(r)), None)
 
     def denied(self, relation: str) -> str | None:
-        """Denial of a relation; None for an unknown relation or one with several grounds."""
+        """Return the denial of a relation. None for an unknown relation or one with several
+        grounds.
+        """
         stated = self.relations.negation.get(relation) or self.wording.denied_as.get(relation)
         return stated or self.denials.get(relation)
 
     def canonical(self, relation: str) -> str:
-        """Name of a relation as the ontology spells it (`upper-left` is `upper_left`).
+        """Return the ontology's name for a relation (`upper_left` for `upper-left`).
 
         Raises:
-            KeyError: If there is no such relation; the message suggests the nearest.
+            KeyError: If there is no such relation. The message suggests the nearest name.
         """
         name = relation.strip().lower().replace("-", "_")
         if self.knows(name):
@@ -536,7 +540,6 @@ _AXIOMS = (
 
 
 def _facts(tables: Tables, *predicates: str) -> str:
-    """Rows of predicates as program text."""
     return "".join(
         f"{predicate}({','.join(row)})."
         for predicate in predicates
@@ -545,9 +548,7 @@ def _facts(tables: Tables, *predicates: str) -> str:
 
 
 def _renamed(tables: Tables) -> Tables:
-    """Tables in which word/2, the former name of lexeme/2 for forms as spelled, is renamed to
-    lexeme/2.
-    """
+    """Rename word/2, the former name of lexeme/2 for forms as spelled, to lexeme/2."""
     rows = tables.get(("lexeme", 2), [])
     classes = {name for name, _ in rows}
     forms = (

@@ -1,4 +1,4 @@
-"""Parsed and checked statements of an ontology: facts and plain rules of the vocabulary with valid
+"""Parse and check an ontology's statements: facts and plain rules of the vocabulary with valid
 arguments, and rules that keep the closure definite.
 """
 
@@ -44,11 +44,11 @@ from symbouq.ontology.source import (
 from symbouq.ontology.words import CLASSES
 
 Complain = Callable[[OntologyError], None]
-"""Handler of errors in the ontology, which raises or collects them."""
+"""Error handler, which raises or collects errors in the ontology."""
 
 
 def fail(error: OntologyError) -> NoReturn:
-    """Raise the first error, as loading an ontology does."""
+    """Raise the first error, as when an ontology is loaded."""
     raise error
 
 
@@ -57,17 +57,17 @@ def read_source(
 ) -> tuple[Source, list[Path]]:
     """Parse and check an ontology: the built-in files, with a user's folder on top.
 
-    A folder that extends a built-in profile adds to the built-in ontology, another replaces it. A
-    relation that the folder declares with family/2 replaces the built-in relation of that name with
-    all facts about it.
+    A folder that extends a built-in profile adds to the built-in ontology; any other folder
+    replaces it. If the folder declares a relation with family/2, it replaces the built-in relation
+    of that name with all facts about it.
 
     Args:
         builtin: The built-in files.
         folder: The user's folder, if there is one.
-        complain: Handler of errors.
+        complain: Error handler.
 
     Returns:
-        The statements and their files.
+        The statements, and the files that they come from.
 
     Raises:
         OntologyError: If the folder cannot be read, or from `complain`.
@@ -76,7 +76,7 @@ def read_source(
     files = user_files(folder) if folder is not None else []
     own, missing = _parsed(files, complain, folder)
     if missing:
-        # Their statements would be missing everywhere else.
+        # Statements of the missing files would be reported as missing everywhere else.
         return source, files
     stated = [f for f in own if isinstance(f, _Stated)]
     if folder is not None:
@@ -90,7 +90,7 @@ def read_source(
             complain(OntologyError(message, str(files[0]), 1, code="no-profile"))
     redeclared = {str(f.arguments[0]) for f in stated if f.key == ("family", 2)}
     inherited = _parsed(builtin, complain)[0]
-    # The scales that grow in its direction go with a relation.
+    # When a relation is replaced, so are the scales that grow in its direction.
     scales = {
         str(part.arguments[0])
         for part in inherited
@@ -108,7 +108,7 @@ def read_source(
         if not isinstance(part, _Stated)
         or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
-    # A scale has one direction: the folder's, if stated.
+    # A scale has only one direction: the folder's, if it states one.
     turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
     inherited = [
         part
@@ -132,7 +132,7 @@ def read_source(
 
 
 def check_derived(source: Source, facts: Iterable[clingo.Symbol]) -> None:
-    """Check derived vocabulary facts like stated ones.
+    """Check derived vocabulary facts in the same way as stated ones.
 
     Raises:
         OntologyError: If an argument is invalid.
@@ -151,7 +151,7 @@ class _Stated:
 
     @cached_property
     def arguments(self) -> tuple[clingo.Symbol, ...]:
-        """The arguments, which clingo would recreate on each access."""
+        """Arguments of the fact, which clingo would create anew on each access."""
         return tuple(self.symbol.arguments)
 
     @cached_property
@@ -160,7 +160,6 @@ class _Stated:
 
 
 def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
-    """Whether a fact is about one of the relations or other names."""
     kinds = vocabulary()[fact.key]
     return any(
         told == kind and str(value) in names
@@ -171,8 +170,8 @@ def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
 def _parsed(
     files: Sequence[Path], complain: Complain, folder: str | os.PathLike[str] | None = None
 ) -> tuple[list[_Stated | ast.AST], bool]:
-    """Vocabulary facts and rules of files, in order; and whether a file is missing because it
-    cannot be read.
+    """Parse files. Return their vocabulary facts and rules, in order, and whether a file is missing
+    because it cannot be read.
     """
     found: list[_Stated | ast.AST] = []
     missing = False
@@ -195,8 +194,8 @@ def _parsed(
 def _parts_of(
     file: Path, _state: tuple[int, ...]
 ) -> tuple[list[_Stated | ast.AST], list[OntologyError]]:
-    """Facts, rules and errors of a file in one state. Cached, because the built-in files are read
-    with every folder.
+    """Return the facts, rules and errors of a file in one state. They are cached, because the
+    built-in files are read with every folder.
 
     Raises:
         OntologyError: If the file cannot be parsed.
@@ -213,7 +212,7 @@ def _parts_of(
 
 
 def _extension(facts: Sequence[_Stated]) -> tuple[bool, str | None]:
-    """Whether a folder extends the built-in ontology, and its default profile: its own
+    """Return whether a folder extends the built-in ontology, and its default profile: its own
     default_profile/1, otherwise the profile of its extends/1.
     """
 
@@ -232,7 +231,8 @@ def _at(statement: ast.AST, message: str, code: str, mend: str = "") -> Ontology
 
 
 def _well_formed(statement: ast.AST) -> ast.AST | None:
-    """Function term of a fact, None for a rule. An ontology may contain only facts and plain rules.
+    """Return the function term of a fact, or None for a rule. An ontology may contain only facts
+    and plain rules.
 
     Raises:
         OntologyError: At a directive, a choice, a disjunction, a constraint without a
@@ -268,7 +268,7 @@ MOST_VALUES = 1000
 """Maximum number of values in an interval."""
 
 MOST_ALTERNATIVES = 25_000
-"""Maximum number of expanded alternatives of a statement, for its pools and intervals."""
+"""Maximum number of alternatives to which the pools and intervals of a statement may expand."""
 
 _SHORTER = f"Write an interval of at most {MOST_VALUES:,} values, or the values that are needed."
 
@@ -294,7 +294,7 @@ def _check_alternatives(statement: ast.AST) -> None:
     """
     text = str(statement)
     if ".." not in text and 2 ** text.count(";") <= MOST_ALTERNATIVES:
-        return  # the usual case: each semicolon at most doubles the number
+        return  # the usual case, because each semicolon at most doubles the number
     many = _alternatives(statement)
     if many > MOST_ALTERNATIVES:
         message = (
@@ -305,7 +305,6 @@ def _check_alternatives(statement: ast.AST) -> None:
 
 
 def _alternatives(tree: ast.AST) -> int:
-    """Number of expanded alternatives of a tree, for its pools and intervals."""
     if tree.ast_type is ast.ASTType.Interval:
         ends = str(tree.left), str(tree.right)
         if all(re.fullmatch(r"-?\d{1,9}", end) for end in ends):
@@ -321,7 +320,7 @@ def _alternatives(tree: ast.AST) -> int:
 
 
 class _Terms(ast.Transformer):
-    """Collect errors in the terms and atoms of a syntax tree."""
+    """Collector of errors in the terms and atoms of a syntax tree."""
 
     def __init__(self) -> None:
         self.wrong: list[str] = []
@@ -345,10 +344,10 @@ class _Terms(ast.Transformer):
 
 
 def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
-    """Facts of a statement with its pools (`a; b`) expanded.
+    """Return the facts of a statement with its pools (`a; b`) expanded.
 
     Raises:
-        OntologyError: If it has a variable or undefined arithmetic.
+        OntologyError: If the statement has a variable or undefined arithmetic.
     """
     place = place_of(statement)
     _check_alternatives(statement)
@@ -380,7 +379,7 @@ _CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
 
 
 def _unheard(_code: clingo.MessageCode, _text: str) -> None:
-    """Ignore a complaint of clingo whose cause is reported in other words."""
+    """Ignore a complaint of clingo whose cause is reported otherwise."""
 
 
 class _Variables(ast.Transformer):
@@ -402,8 +401,8 @@ def _variables(trees: Iterable[ast.AST]) -> set[str]:
 
 
 def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain) -> list[Rule]:
-    """Valid rules: their atoms exist with the right arity and known constants, and they keep the
-    closure definite.
+    """Return the valid rules: their atoms exist with the right arity and known constants, and they
+    keep the closure definite.
     """
     defined = set(vocabulary()) | set(audited())
     used = {signature(term) for rule in rules for term in atoms_in(rule.body)}
@@ -432,8 +431,8 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
 
 
 def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
-    """Predicates that differ between traces: those that the audit derives, and helpers derived from
-    them.
+    """Return the predicates that differ between traces: those that the audit derives, and helpers
+    derived from them.
     """
     found = set(audited())
     before = 0
@@ -448,7 +447,7 @@ def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
 
 
 def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
-    """Predicate to the predicates that rules derive it from, directly or indirectly."""
+    """Map each predicate to those from which rules derive it, directly or indirectly."""
     found: dict[Signature, set[Signature]] = defaultdict(set)
     for rule in rules:
         for head in atoms_in([rule.head]):
@@ -463,8 +462,8 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """Check that bodies use trace-dependent atoms only positively. The closure must stay definite:
-    an additional premise never removes a consequence.
+    """Check that a body uses atoms that depend on a trace only positively. The closure must stay
+    definite: an additional premise never removes a consequence.
 
     Raises:
         OntologyError: If a rule uses such an atom negated, in an aggregate or in a condition.
@@ -488,13 +487,13 @@ def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
 
 
 def _check_conclusion(rule: ast.AST, audit: bool) -> None:
-    """Check that audit rules conclude relations of things or named clashes, and that rules of
-    tables do not depend on a trace.
+    """Check that audit rules conclude only relations of things and named clashes, and that rules
+    for tables do not depend on a trace.
 
     Raises:
-        OntologyError: At a thing that is not a variable or a relation that is computed (both could
-            be new without end), a clash that is not a constant or function, or a vocabulary
-            predicate that such a rule may not derive.
+        OntologyError: At a thing that is not a variable or a relation that is computed (either
+            could create new terms without end), a clash that is not a constant or function, or a
+            vocabulary predicate that such a rule may not derive.
     """
     for term in atoms_in([rule.head]):
         key = signature(term)
@@ -521,8 +520,8 @@ def _check_conclusion(rule: ast.AST, audit: bool) -> None:
 
 
 def _check_growth(rule: ast.AST, reached: dict[Signature, set[Signature]]) -> None:
-    """Check that a recursive rule terminates: terms in its head are copied or calculated within
-    bounds.
+    """Check that a recursive rule terminates: terms in its head must be copied, or calculated
+    within bounds.
 
     Raises:
         OntologyError: If it keeps calculating new terms without bound.
@@ -552,15 +551,15 @@ _BELOW = (ast.ComparisonOperator.GreaterThan, ast.ComparisonOperator.GreaterEqua
 
 
 class _Bounds:
-    """Bounds of the variables of a recursive rule.
+    """Bounds on the variables of a recursive rule.
 
     A variable is fixed if a non-recursive part of the body binds it. A variable bound by a
-    recursive part has one of the existing terms. A term calculated from it is new and needs a bound
-    on the side where it grows, or on both sides if that is unknown.
+    recursive part takes one of the existing terms. A term calculated from such a variable is new.
+    It needs a bound on the side where it grows, or on both sides if that side is unknown.
 
     Args:
         body: The body of the rule.
-        again: Predicate: whether a part of the body is recursive.
+        again: Tells whether a part of the body is recursive.
     """
 
     def __init__(self, body: Iterable[ast.AST], again: Callable[[ast.AST], bool]) -> None:
@@ -598,7 +597,7 @@ class _Bounds:
                     self._sides[inner.name] |= {_DOWN} if sign in below else set()
 
     def hold(self, term: ast.AST) -> bool:
-        """Whether an argument of the head takes finitely many values."""
+        """Whether an argument of the head takes only finitely many values."""
         if self._is_fixed(term):
             return True
         if term.ast_type is not ast.ASTType.Variable:
@@ -613,8 +612,8 @@ class _Bounds:
         return _variables([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
-        """Whether a term is a fixed number. A name compares greater than all numbers, so it bounds
-        none.
+        """Whether a term is a fixed number. A name compares greater than all numbers, so it does
+        not bound one.
         """
         number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
         return bool(number) and self._is_fixed(term)
@@ -631,7 +630,7 @@ class _Bounds:
 
 
 def _taken(term: ast.AST) -> set[str]:
-    """Variables of a term that are bound by matching, without calculation."""
+    """Return the variables of a term that are bound by matching, without calculation."""
     if term.ast_type is ast.ASTType.Variable:
         return {term.name}
     if term.ast_type in (ast.ASTType.Function, ast.ASTType.Pool):
@@ -640,7 +639,6 @@ def _taken(term: ast.AST) -> set[str]:
 
 
 def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
-    """Pairs of terms in a chain of comparisons."""
     left = comparison.term
     for guard in comparison.guards:
         yield left, guard.comparison, guard.term
@@ -648,8 +646,8 @@ def _pairs(comparison: ast.AST) -> Iterator[tuple[ast.AST, int, ast.AST]]:
 
 
 def _step(term: ast.AST) -> tuple[str, int] | None:
-    """Variable to which a number is added or from which it is subtracted, and the side on which it
-    grows.
+    """Return the variable to which a number is added or from which it is subtracted, and the side
+    on which the result grows.
     """
     if term.ast_type is not ast.ASTType.BinaryOperation:
         return None
@@ -678,7 +676,7 @@ def _undefined(statement: ast.AST, key: Signature, known: Iterable[Signature]) -
 
 
 class _Values:
-    """Valid values of each kind of argument.
+    """The valid values for each kind of argument.
 
     Args:
         rows: The facts, which declare relations, axes, profiles and readings.
@@ -709,7 +707,9 @@ class _Values:
         self._closed = {row[0] for key in meaning for row in rows[key]}
 
     def check(self, fact: _Stated, complain: Complain) -> None:
-        """Check a fact: each argument is valid, and the predicate applies to its relations."""
+        """Check that each argument of a fact is valid, and that the predicate applies to its
+        relations.
+        """
         predicate, arity = fact.key
         row = fact.arguments
         wrong: list[tuple[str, ...]] = []
@@ -755,7 +755,7 @@ class _Values:
                 raise _at(rule, message, code, mend)
 
     def check_body(self, rule: ast.AST) -> None:
-        """Check that a rule only uses relations of the closure.
+        """Check that the body of a rule only uses relations that the closure decides.
 
         Raises:
             OntologyError: If it uses a direction, which only the layout decides.
@@ -772,7 +772,7 @@ class _Values:
     def _wrong(
         self, key: Signature, position: int, kind: str, value: clingo.Symbol
     ) -> list[tuple[str, str, str]]:
-        """Errors of a value of a kind: message, code and remedy. Empty if it is valid."""
+        """Return the errors of a value: message, code and remedy. Empty if the value is valid."""
         is_text = value.type is clingo.SymbolType.String
         if kind == "text":
             wrong = not is_text or not value.string.strip()
@@ -799,16 +799,16 @@ class _Values:
 
 
 def _declared_by() -> dict[str, str]:
-    """Kind of argument to the predicate that declares its values with its first argument."""
+    """Map a kind of argument to the predicate whose first argument declares its values."""
     return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
 
 
 _FEW = 3
-"""Maximum number of values that a message lists in their own order."""
+"""Maximum number of values for which a message keeps their own order."""
 
 
 def _spelled(kind: str) -> str:
-    """Values of a kind in words; empty if authors choose them."""
+    """Describe the values of a kind in words; empty if authors choose them."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string
@@ -821,7 +821,6 @@ def _spelled(kind: str) -> str:
 def _not_a(
     kind: str, value: clingo.Symbol, position: int, key: Signature, allowed: Iterable[str]
 ) -> tuple[str, str]:
-    """Message about an invalid value, and the remedy."""
     place = f"argument {position} of {key[0]}/{key[1]}"
     is_text = value.type is clingo.SymbolType.String
     text = value.string if is_text else ""

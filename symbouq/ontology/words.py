@@ -1,7 +1,7 @@
-"""Word classes of the grammars: the values of lexeme/2's class.
+"""Word classes of the grammars, which are the possible classes in lexeme/2.
 
-The grammar defines the role of a class in a sentence, so a class that no reader knows is an
-author's mistake.
+The grammar defines what a class does in a sentence, so a class that no reader knows is a mistake of
+the author.
 """
 
 NAMING = (
@@ -11,8 +11,9 @@ NAMING = (
     "possessive", "pronoun", "with", "and", "or", "link", "clock", "hour", "clockless",
     "filler", "article", "by", "respective",
 )  # fmt: skip
-"""Classes of every reader's lexicon (ontology/language.lp). The first of a word's classes
-counts."""
+"""Classes in every reader's lexicon (ontology/language.lp). If a word has several, the first
+counts.
+"""
 
 DESCRIBING = (
     "definite", "demonstrative", "indefinite", "additive", "every", "any", "both", "naming",
@@ -26,24 +27,25 @@ EVENTFUL = (
     "and", "existential", "relative", "aside",
     "viewing", "reciprocal", "likeness", "hedging",
 )  # fmt: skip
-"""Classes of the grammar of events (ontology/events.lp). The first of a word's classes counts."""
+"""Classes in the grammar of events (ontology/events.lp). If a word has several, the first counts.
+"""
 
 AUXILIARY, PICKING = ASKED = ("auxiliary", "picking")
-"""Classes of question words, which also belong to another class."""
+"""Classes of question words. Each word also belongs to another class."""
 
 OPENING = ("fronted", "enumerating", "consequent")
-"""Such classes at the beginning of a sentence."""
+"""Classes of words at the beginning of a sentence. Each word also belongs to another class."""
 
 MEASURES = ("quantity", "unit")
-"""Such classes in measures."""
+"""Classes of words in measures. Each word also belongs to another class."""
 
 PARTICIPLE = "participle"
-"""Such a class in descriptions."""
+"""Class of words in descriptions. Each word also belongs to another class."""
 
 BY_TEXT = frozenset(
     ("past_form", "passive_agent", "infinitive", "viewing", "relative", "determiner")
 )
-"""Such classes in texts about events."""
+"""Classes of words in texts about events. Each word also belongs to another class."""
 
 CLASSES = frozenset(
     (*NAMING, *DESCRIBING, *EVENTFUL, *ASKED, *OPENING, *MEASURES, PARTICIPLE, *BY_TEXT)

@@ -1,1 +1,1 @@
-"""Reading: text to relations."""
+"""Read text into relations."""

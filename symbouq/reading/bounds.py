@@ -1,5 +1,5 @@
-"""Length limits of texts. Text beyond a limit is not read, so that reading takes time linear in the
-length of the text.
+"""Length limits for texts. Text beyond a limit is not read, so that reading takes time linear in
+the length of the text.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ LONGEST_WORD = 1000
 """Maximum number of characters without white space that are read as one piece."""
 
 LONGEST_RESPONSE = 200_000
-"""Maximum number of characters read of one response or conclusion."""
+"""Maximum number of characters read in one response or conclusion."""
 
 _END_OF_RESPONSE = 40_000
-"""Number of these characters taken from the end, where the answer is."""
+"""How many of these characters are taken from the end, where the answer is."""
 
 _AT_ONCE = 2_000
 """Minimum number of characters tokenized between two checks of the clock."""
 _SPACE = re.compile(r"\s{1,99}")
 
 MOST_THINGS = 400
-"""Maximum number of described things in a text; a phrase may refer to any of them."""
+"""Maximum number of described things in a text. A phrase may refer to any of them."""
 
 MOST_STOPS = 8
 """Maximum number of full stops inside a sentence about described things."""
 
 MOST_WAYS = 20_000
-"""Maximum number of parses to try for a sentence about events."""
+"""Maximum number of parses that are tried for a sentence about events."""
 
 
 def shortened(response: str) -> str:
-    """A response as far as it is read: all of it or, if longer than `LONGEST_RESPONSE`, its
-    beginning and its end with a paragraph break in between.
+    """Return the part of a response that is read. If the response is longer than
+    `LONGEST_RESPONSE`, this is its beginning and its end, with a paragraph break in between.
     """
     if len(response) <= LONGEST_RESPONSE:
         return response
@@ -46,11 +46,11 @@ def shortened(response: str) -> str:
 
 
 def left_out(part: str, response: str | None) -> str:
-    """Message about the unread characters of a response; empty if all are read.
+    """Return a message about the unread characters in a response; empty if all are read.
 
     Args:
-        part: Name of the part: "the response".
-        response: Its text.
+        part: What the message calls the text: "the response".
+        response: The text.
     """
     if response is None or len(response) <= LONGEST_RESPONSE:
         return ""
@@ -59,8 +59,8 @@ def left_out(part: str, response: str | None) -> str:
 
 
 def stretches(text: str) -> Iterator[tuple[int, str]]:
-    """Stretches of a text that end after white space, each with its position. The clock is checked
-    before each.
+    """Cut a text after white space into stretches, and yield each with its position. The clock is
+    checked before each.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -1,4 +1,4 @@
-"""Claims of a response or of a trace's steps, for any parser."""
+"""The claims in a response or in a trace's steps, for any parser."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ from symbouq.reading.segments import (
 from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
 
 QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
-"""Stances of quotations, of retracted text, and of statements about how many of their relations
+"""Stances of quotations, of retracted text, and of statements that say how many of their relations
 hold."""
 MODAL = ("necessary", "impossible", "possible")
-"""Stances of statements about the worlds of a context."""
+"""Stances of statements about what holds in some or all worlds of a context."""
 NAMED_BY_QUESTION = 0.8
-"""Confidence of a bare label, whose things come from the question."""
+"""Confidence in a bare label, whose things come from the question."""
 _BETWEEN_STEPS = "\n\n"
 """Separator between steps that are given one by one."""
 _GOING_ON = (",", "[", ":")
-"""Marks at the end of a line that continues on the next one."""
+"""Marks at the end of a line that continues in the next line."""
 _CONCLUSION = "the conclusion"
 _LAST = "the last sentence as an answer"
 
 
 class Sentence(Protocol):
-    """Sentence of a text."""
+    """A sentence in a text."""
 
     @property
     def text(self) -> str:
-        """Text of the sentence."""
+        """The text of the sentence."""
 
     @property
     def start(self) -> int:
-        """Offset of the sentence in its text."""
+        """Where the sentence begins in its text."""
 
     @property
     def asked(self) -> bool:
@@ -60,7 +60,7 @@ class Sentence(Protocol):
 
     @property
     def fault(self) -> str:
-        """Internal error that prevents reading it; otherwise empty."""
+        """The internal error that prevents reading it; empty if there is none."""
 
 
 S = TypeVar("S", bound=Sentence)
@@ -68,15 +68,15 @@ S = TypeVar("S", bound=Sentence)
 
 @dataclass(frozen=True)
 class Reading:
-    """Content of a sentence or part of one.
+    """What was read in a sentence or part of one.
 
     Attributes:
-        statements: Its statements.
-        stance: Its stance.
+        statements: What it states.
+        stance: The stance of these statements.
         reason: Why it asserts nothing.
-        count: Bounds on the number of true statements, if it is `counted`.
-        rest: Unread words about places, with their character offsets.
-        begin: Its offset in the text, if different from that of its sentence.
+        count: If the stance is `counted`, the bounds on how many statements are true.
+        rest: Words about places that were not read, with their character offsets.
+        begin: Where it begins in the text, if it is not the first part of its sentence.
         events: Its clauses, if the profile reads events.
     """
 
@@ -89,7 +89,7 @@ class Reading:
     events: Clauses = ()
 
     def claim(self, kind: str, text: str, begin: int = 0) -> Claim:
-        """Claim for a text that begins at an offset of the whole text."""
+        """Turn the reading into a claim. `begin` is the offset of `text` in the whole text."""
         stance = self.stance
         if not self.statements and stance in MODAL:
             stance = ASSERTED
@@ -100,10 +100,10 @@ class Reading:
 
 
 class SentenceParser(Protocol[S]):
-    """Parser of the sentences of one trace's claims, in order.
+    """Parser for the sentences of one trace's claims, in order.
 
     Attributes:
-        pair: Pair of the question: figure and ground.
+        pair: The pair that the question asks about: figure and ground.
         asks_whether: Whether the question is a yes/no question.
     """
 
@@ -111,47 +111,49 @@ class SentenceParser(Protocol[S]):
     asks_whether: bool
 
     def sentences(self, texts: Sequence[str]) -> list[list[S]]:
-        """Sentences of each text."""
+        """Split each text into sentences."""
 
     def unreadable(self, sentence: S) -> str:
-        """Why a sentence exceeds a limit; empty if it does not."""
+        """Return which limit a sentence exceeds; empty if none."""
 
     def parse(self, sentence: S, gap: str) -> list[Reading]:
-        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two.
+        """Read a sentence part by part: "A is left of B, so C is left of B" has two parts.
 
         Args:
             sentence: The sentence.
-            gap: Text between it and the sentence before.
+            gap: The text between it and the sentence before.
         """
 
     def answer(self, sentences: Sequence[S]) -> Reading:
-        """Statements in the sentences of an answer."""
+        """Return what the sentences of an answer state."""
 
     def may_be_label(self, sentence: S) -> bool:
-        """Whether a sentence may be a label, because it names no related things."""
+        """Whether a sentence may be a label because it relates no named things."""
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Relations of a pair for a bare label, "upper-left"; empty if it is none."""
+        """Read a bare label, "upper-left", as relations of the given pair; empty if it is not a
+        label.
+        """
 
     def is_whole(self, sentence: S) -> bool:
-        """Whether the sentence's words about places have a subject."""
+        """Whether what a sentence says about places has a subject."""
 
     def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Statement of words without a subject about the first thing of a pair: "..., no wait,
+        """Complete a sentence that has no subject with the first thing of the pair: "..., no wait,
         right of it".
         """
 
 
 class Claims(Generic[S]):
-    """Claims of a trace.
+    """Collector of claims.
 
     Args:
-        parser: Parser of their sentences.
-        failed: Parts that could not be read because of internal errors, with messages.
-        listings: Texts that may list options.
+        parser: Parser for their sentences.
+        failed: Maps each part with an internal error to the message.
+        listings: Texts that may list answer options.
 
     Attributes:
-        made: The claims so far; in the end, the conclusion is last.
+        made: The claims so far. In the end, the conclusion is last.
         faults: Messages about unreadable parts.
     """
 
@@ -169,16 +171,16 @@ class Claims(Generic[S]):
         self.faults: list[str] = []
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
-        """Add claims that are given one by one, the conclusion last."""
+        """Add claims that are given one by one, with the conclusion last."""
         read = self._sentences("the claims", [broken(step) for step in steps])
         for step, sentences in zip(steps, read, strict=True):
             self._add("reasoning", step, _together(self._standing(sentences)))
         self._conclude(conclusion)
 
     def segment(self, response: Response) -> None:
-        """Split a response into claims, with the delivered answer last. The answer is the last
-        marked or announced one, a bare label at the end, or the sentence of a response with only
-        one; otherwise the conclusion is empty.
+        """Split a response into claims, with the delivered answer last. The answer is the last one
+        that is marked or announced, otherwise a bare label at the end, otherwise the sentence of a
+        response that has only one. If there is none, the conclusion is empty.
         """
         text = broken(response.text)
         (sentences,) = self._sentences("the response", [text])
@@ -210,7 +212,7 @@ class Claims(Generic[S]):
             self.made = concluded(self.made, since, end, self._parser.pair)
 
     def _sentences(self, part: str, texts: Sequence[str]) -> list[list[S]]:
-        """Sentences of each text; none, with a fault, if splitting fails."""
+        """Split each text into sentences. If that fails, record a fault and return none."""
         try:
             with reading(part, " ".join(texts)):
                 return self._parser.sentences(texts)
@@ -231,7 +233,7 @@ class Claims(Generic[S]):
     # Sentences -----------------------------------------------------------------------
 
     def _standing(self, sentences: Sequence[S]) -> list[Reading]:
-        """Content of the sentences of one claim, without those that a later one retracts."""
+        """Read the sentences of one claim, except those that a later one retracts."""
         parts: list[list[Reading]] = []
         alone: list[Reading] = []
         taken: Sequence[Statement] = ()
@@ -252,7 +254,6 @@ class Claims(Generic[S]):
         return [part for of_sentence in parts for part in of_sentence] or alone
 
     def _sentence(self, sentence: S, gap: str, end: str) -> None:
-        """Add the claims of a sentence."""
         skipped = unmarked(sentence.text)
         text, start = sentence.text[skipped:], sentence.start + skipped
         if retracts(text):
@@ -267,16 +268,16 @@ class Claims(Generic[S]):
         parts = self._read(sentence, gap, self._taken)
         self._taken, self._retracted, self._asking = (), False, sentence.asked
         if not any(map(str.isalpha, text)):
-            return  # the number of a list item
+            return  # only the number of a list item
         edges = [start, *(part.begin for part in parts[1:]), start + len(text)]
         for part, (begin, stop) in zip(parts, pairwise(edges), strict=True):
             self._add("reasoning", text[begin - start : stop - start].strip(), part, begin)
 
     def _read(self, sentence: S, gap: str, taken: Sequence[Statement]) -> list[Reading]:
-        """Content of a sentence.
+        """Read a sentence.
 
         Raises:
-            InternalError: At an internal error in a claim that is not known to have one.
+            InternalError: If the claim has an internal error that is not known yet.
         """
         part = f"claim {len(self.made) + 1}"
         unread = [Reading(reason="unread")]
@@ -303,8 +304,8 @@ class Claims(Generic[S]):
     def _put_right(
         self, parts: list[Reading], sentence: S, taken: Sequence[Statement]
     ) -> list[Reading]:
-        """Content of a sentence. If it has none, the sentence is read as a correction of retracted
-        words: "..., no wait, right of the box".
+        """Read a sentence without content as a correction of retracted words: "..., no wait, right
+        of the box". Return the parts of other sentences unchanged.
         """
         own = any(part.statements for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:
@@ -320,7 +321,7 @@ class Claims(Generic[S]):
     # Answers -------------------------------------------------------------------------
 
     def _is_label(self, sentence: S) -> bool:
-        """Whether a sentence is only a label of the pair asked about."""
+        """Whether a sentence is only a label for the pair asked about."""
         if _LAST in self._failed:
             return False
         if chosen(sentence.text, *self._listings):
@@ -334,7 +335,7 @@ class Claims(Generic[S]):
             return False
 
     def _label(self, text: str) -> Sequence[Statement]:
-        """Statements of a bare label about the pair asked about; empty if it is none."""
+        """Read a bare label as statements about the pair asked about; empty if it is no label."""
         if self._parser.pair is None:
             return ()
         start, end = gist(text)
@@ -345,7 +346,7 @@ class Claims(Generic[S]):
         return shifted(self._parser.label(text[start:end], self._parser.pair), -start)
 
     def _conclude(self, text: str) -> None:
-        """Add the conclusion: an answer's statements, or its label for the pair asked about."""
+        """Add the conclusion: what an answer states, or its label for the pair asked about."""
         given, begin = answered(text)
         read = Reading()
         if _CONCLUSION in self._failed:
@@ -364,26 +365,27 @@ class Claims(Generic[S]):
         self.made.append(read.claim("conclusion", text, -begin))
 
     def _option(self, given: str) -> Reading | None:
-        """Content of the option that is the answer: by itself, or as what the question asks for."""
+        """Read the answer option that `given` chooses, either by itself or completed by the
+        question.
+        """
         option = chosen(given, *self._listings)
         for text in (option, *fitted(option, self._listings[0])):
             (sentences,) = self._sentences(_CONCLUSION, [text])
             if not text or any(sentence.fault for sentence in sentences):
                 return None
-            read = self._stated(sentences, "")  # as a label it was tried before
+            read = self._stated(sentences, "")  # as a label, it was tried before
             if read.statements:
                 stated = [replace(statement, span=gist(given)) for statement in read.statements]
                 return replace(read, statements=stated)
         return None
 
     def _stated(self, sentences: Sequence[S], given: str) -> Reading:
-        """Content of an answer."""
         for why in filter(None, map(self._parser.unreadable, sentences)):
             self.faults.append(str(ReadingError(_CONCLUSION, why, given)))
             return Reading(reason="unread")
         read, pair = self._parser.answer(sentences), self._parser.pair
         if read.stance not in (ASSERTED, *MODAL):
-            return read  # each of so many relations counts
+            return read  # each of the counted relations matters
         stated = read.statements if read.stance == ASSERTED else ()
         about = any(is_about(statement, pair) for statement in stated)
         label = [] if about else [m for m in self._label(given) if not _is_within(m, stated)]
@@ -393,7 +395,9 @@ class Claims(Generic[S]):
 
 
 def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) -> range:
-    """Sentences of an answer, with text after a heading or a list on the next lines."""
+    """The indices of an answer's sentences, including those on the lines after a heading or an open
+    list.
+    """
     if answer is None:
         return range(0)
     end = answer + 1
@@ -408,14 +412,14 @@ def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) 
 
 
 def _is_within(label: Statement, stated: Sequence[Statement]) -> bool:
-    """Whether the words of a label are part of a statement."""
+    """Whether a statement contains the words of a label."""
     start, end = label.span
     return any(s.span[0] < end and start < s.span[1] for s in stated)
 
 
 def _together(parts: Sequence[Reading]) -> Reading:
-    """Combined content of the sentences of one claim. Necessary statements join asserted ones;
-    other differing stances result in no content.
+    """Combine the sentences of one claim. Necessary statements join asserted ones. If stances
+    differ otherwise, the result has no content.
     """
     stated = [part for part in parts if part.statements]
     stances = {part.stance for part in stated}
@@ -438,13 +442,13 @@ def _together(parts: Sequence[Reading]) -> Reading:
 def take_back(
     claims: list[Claim], bearing: list[int], within: bool = False, earlier: bool = False
 ) -> tuple[Statement, ...]:
-    """Retract the last claim with a relation.
+    """Retract the last claim that has a relation.
 
     Args:
-        claims: Claims so far.
-        bearing: Positions of claims with a relation that were not retracted.
-        within: Whether only a claim of the same sentence may be retracted.
-        earlier: Whether the claim of the same sentence stands and an earlier one is retracted.
+        claims: The claims so far.
+        bearing: Positions of the claims with a relation that were not retracted.
+        within: Whether only a claim in the same sentence may be retracted.
+        earlier: Whether to keep the claim in the same sentence and retract an earlier one.
 
     Returns:
         The retracted relations.
@@ -464,13 +468,13 @@ def take_back(
 
 
 def is_about(statement: Statement, asked: tuple[str, str] | None) -> bool:
-    """Whether a relation is about the pair of a question."""
+    """Whether a relation is about the pair asked about."""
     return {statement.figure, statement.ground} == set(asked or ())
 
 
 def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tuple[Statement, ...]:
-    """Content of an answer. If it has statements about the pair asked about, others about unknown
-    things are dropped: "“Upper left” fits, so A is upper left of B".
+    """Narrow an answer to statements about known things if any is about the pair asked about:
+    "“Upper left” fits, so A is upper left of B".
     """
     answers = any(is_about(m, asked) for m in stated)
     return tuple(m for m in stated if m.grounded or not answers)
@@ -479,14 +483,14 @@ def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tupl
 def concluded(
     claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
 ) -> list[Claim]:
-    """Claims of a response without an announced answer, with their conclusion moved to the end: the
-    last claim, if it is about the pair asked about. Claims without content may follow it.
+    """Move the conclusion of a response without an announced answer to the end. The conclusion is
+    the last claim with content if it is about the pair asked about.
 
     Args:
         claims: The claims.
-        first: First claim that may be the conclusion.
-        last: First later claim that may not.
-        asked: The pair.
+        first: The first claim that may be the conclusion.
+        last: The position after the last claim that may be the conclusion.
+        asked: The pair asked about.
     """
     for n in range(last - 1, first - 1, -1):
         claim = claims[n]
@@ -501,8 +505,8 @@ def concluded(
 
 
 def shifted(statements: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
-    """Relations with their spans shifted back by an offset, but not below 0: in "so it is left of
-    C", the subject is in the part before.
+    """Shift the spans of relations back by an offset, but not below 0: in "so it is left of C", the
+    subject is in the part before.
     """
     if not offset:
         return tuple(statements)

@@ -1,4 +1,4 @@
-"""Clauses about events, exchanged between reader and logic."""
+"""Clauses about events, passed from the reader to the logic."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Clause:
-    """Clause about events.
+    """A clause about an event or a state.
 
     Attributes:
         agent: The agent; for a passive, the agent named with "by", if any.
@@ -17,13 +17,13 @@ class Clause:
         aspect: `simple`, `progressive` or `perfect`.
         negative: Whether it is negated.
         patient: The patient.
-        states: Propositions that hold: a predicate and its terms.
-        goes: Ways with their grounds.
-        located: Relations of the event's place, with their grounds.
-        within: Pairs of grounds on either side of the event's place.
-        started: Relations of the starting place, with their grounds.
-        back: Whether it reverses the previous way.
-        often: Minimum number of times.
+        states: Propositions that hold, each a predicate with its terms.
+        goes: Ways, each with its ground.
+        located: Relations that say where the event takes place, each with its ground.
+        within: Pairs of grounds between which the event takes place.
+        started: Relations that say where it starts, each with its ground.
+        back: Whether it goes back the previous way.
+        often: How many times it happens, at least.
     """
 
     agent: str = ""
@@ -43,4 +43,4 @@ class Clause:
 
 
 Clauses = tuple[Clause, ...]
-"""Clauses of a sentence; empty if it cannot be parsed."""
+"""The clauses of a sentence; empty if it cannot be parsed."""

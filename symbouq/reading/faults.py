@@ -1,4 +1,4 @@
-"""Unreadable parts of a trace, and reading without them."""
+"""Report unreadable parts of a trace, and read without them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,23 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time
 
 SCENE_SENTENCE = "scene sentence"
-"""Name of a scene sentence in messages, before its number."""
+"""What messages call a scene sentence, before its number."""
 _QUESTION = "the question"
 _SHOWN = 80
-"""Maximum number of characters of an unreadable text in a message."""
+"""Maximum number of characters that a message quotes from an unreadable text."""
 
 R = TypeVar("R")
 
 
 class ReadingError(RecordError):
-    """A part of a trace cannot be read: an internal error, or a sentence without end.
+    """A part of a trace cannot be read: because of an internal error, or because a sentence does
+    not end within the limit.
 
-    In a claim, only that claim is lost. In the scene, a sentence without end is an error of the
-    record.
+    In a claim, only that claim is lost. In the scene, a sentence that does not end makes the record
+    invalid.
 
     Args:
-        part: Name of the part: `claim 3`, `scene sentence 1`.
+        part: What messages call the part: `claim 3`, `scene sentence 1`.
         why: Why it cannot be read.
         text: Its text.
     """
@@ -39,7 +40,7 @@ class ReadingError(RecordError):
 
 class InternalError(ReadingError):
     """A part of a trace cannot be read because of an internal error. Only that sentence is lost,
-    and a fault of the record reports it.
+    and one of the record's faults reports it.
     """
 
 
@@ -48,11 +49,11 @@ def reading(part: str, text: str) -> Iterator[None]:
     """Attribute internal errors in the block to a part of a trace.
 
     Args:
-        part: Name of the part.
+        part: What messages call the part.
         text: Its text.
 
     Raises:
-        InternalError: At any other error.
+        InternalError: If another error occurs.
     """
     try:
         yield
@@ -63,15 +64,14 @@ def reading(part: str, text: str) -> Iterator[None]:
 
 
 def because_of(error: Exception) -> str:
-    """Description of the error behind an `InternalError`."""
+    """Describe the error behind an `InternalError`."""
     return f"because of an internal error ({type(error).__name__}: {error})"
 
 
 def readable(
     read: Callable[[tuple[str, ...], str], R], scene: Sequence[str], question: str
 ) -> tuple[R, list[str], str, list[str]]:
-    """Read a scene and its question without sentences with internal errors; those are replaced by
-    empty texts.
+    """Read a scene and its question, with empty texts in place of sentences with internal errors.
 
     Args:
         read: Function that reads them.
@@ -79,11 +79,12 @@ def readable(
         question: The question.
 
     Returns:
-        The result of `read`; the scene and question that were read; messages about the rest.
+        The result of `read`; the scene and the question as they were read; messages about what was
+            left out.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
-        ReadingError: If a sentence has no end.
+        ReadingError: If a sentence does not end within the limit.
     """
     told = list(scene)
     faults: dict[str, str] = {}
@@ -94,7 +95,7 @@ def readable(
         except InternalError as error:
             if error.part in faults:
                 raise
-            # Read again without the sentence: it may have left the things half changed.
+            # Read again without the sentence, as it may have left the things half changed.
             faults[error.part] = str(error)
             if error.part == _QUESTION:
                 question = ""

@@ -1,4 +1,4 @@
-"""Force of sentences as far as words show it, with the same tests for every reader.
+"""Decide the force of sentences by their words, in the same way for every reader.
 
 The words are in `ontology/reading/lexemes.lp`.
 """
@@ -12,10 +12,10 @@ from functools import lru_cache
 from symbouq.ontology.tables import Ontology
 
 ASKED, SUPPOSED = "asked", "supposed"
-"""Stances of questions and requests, and of text that holds only in a case."""
+"""Stances of questions and requests, and of text that holds only in a supposed case."""
 
 _BIDDING = ("bidding", "putting", "transfer")
-"""Classes of verbs that ask somebody to move or hold things."""
+"""Classes of verbs by which somebody is asked to move or hold things."""
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
 _OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
@@ -39,8 +39,8 @@ def asks(text: str, end: int | None = None, start: int = 0) -> bool:
 
 
 def offered(text: str) -> range:
-    """Range of the lettered options after a question: "Which is true? A) ... B) ..."; empty if
-    there are none.
+    """Return the span of lettered options after a question: "Which is true? A) ... B) ..."; empty
+    if there are none.
     """
     marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(text):
@@ -59,12 +59,12 @@ def unmarked(text: str) -> int:
 
 
 def _words_of(text: str) -> set[str]:
-    """Words of a text, in lower case and with straight apostrophes."""
+    """The words of a text, in lower case and with straight apostrophes."""
     return {word.group().lower().replace("\u2019", "'") for word in _WORD.finditer(text)}
 
 
 class Forces:
-    """Words of one profile that show the force of a sentence.
+    """The words of one profile that show the force of a sentence.
 
     Args:
         ontology: The tables of the profile.
@@ -97,13 +97,13 @@ class Forces:
         return opens or (bool(words) and words[0] in self._enumerating and ":" in text)
 
     def bids(self, text: str, said: Span, named: Iterable[Span] = ()) -> bool:
-        """Whether a sentence asks somebody to bring about the state in some of its words: "Now hold
+        """Whether a sentence asks somebody to bring about what some of its words state: "Now hold
         it above the first one", "Take the cup and put it on the tray".
 
         Args:
             text: The sentence.
-            said: Positions of the words.
-            named: Positions of words that mention things and are not verbs: "Mount Kenya".
+            said: Span of these words.
+            named: Spans of words that mention things, which are not verbs: "Mount Kenya".
         """
         mentioned = tuple(named)
         clauses = [mark.end() for mark in _BREAK.finditer(text, unmarked(text), said[0])]
@@ -127,8 +127,8 @@ class Forces:
         return told
 
     def modal(self, text: str) -> bool:
-        """Whether a sentence states possibility or necessity: "cannot be above" is not "is not
-        above".
+        """Whether a sentence says what is possible or necessary: "cannot be above" says more than
+        "is not above".
         """
         words = _words_of(text)
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
@@ -138,31 +138,31 @@ class Forces:
         return not self._denying.isdisjoint(_words_of(text)) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
-        """Stance of a sentence that states nothing, whatever a reader finds: `asked` for questions
-        and requests, `supposed` if it holds only in a case; otherwise empty.
+        """Return the stance of a sentence that states nothing, whatever was read in it: `asked` for
+        questions and requests, `supposed` if it holds only in a supposed case. The result is empty
+        for other sentences.
 
         Args:
             text: The sentence.
-            said: Positions of words for relations.
-            named: Positions of words that mention things.
+            said: Span of the words for a relation.
+            named: Spans of words that mention things.
         """
         if asks(text) or self.bids(text, said, named):
             return ASKED
         return SUPPOSED if self.supposes(text) or self._conditional(text) else ""
 
     def _conditional(self, text: str) -> bool:
-        """Whether a sentence begins with a condition other than a viewpoint: "If you face north, A
-        is on your left".
+        """Whether a sentence begins with a condition that is not a viewpoint, unlike "If you face
+        north, A is on your left".
         """
         words = tuple(word.lower() for word in _WORD.findall(text[unmarked(text) :])[:3])
         return self._conditioned(words) and self._person.isdisjoint(words)
 
     def _conditioned(self, words: tuple[str, ...]) -> bool:
-        """Whether words begin with a conditional word."""
         return any(words[: len(opening)] == opening for opening in self._condition)
 
     def _parts(self, text: str, words: Sequence[re.Match[str]]) -> Iterator[list[re.Match[str]]]:
-        """Parts of the words between commas and words such as "and"."""
+        """Yield the words in groups, split at commas and words such as "and"."""
         part: list[re.Match[str]] = []
         for word in words:
             joins = word.group().lower() in self._and
@@ -175,7 +175,7 @@ class Forces:
             yield part
 
     def _leading(self, words: tuple[str, ...]) -> int:
-        """Number of words before a possible verb: "please", "then", "you should"."""
+        """Return how many words come before a possible verb: "please", "then", "you should"."""
         count = 0
         while size := next((len(p) for p in self._before if words[count:][: len(p)] == p), 0):
             count += size
@@ -184,10 +184,9 @@ class Forces:
 
 @lru_cache(maxsize=64)
 def forces_of(ontology: Ontology) -> Forces:
-    """Force words of a profile."""
+    """Return the force words of a profile."""
     return Forces(ontology)
 
 
 def _phrases(texts: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Texts word by word, the longest first."""
     return tuple(sorted((tuple(_WORD.findall(text)) for text in texts), key=len, reverse=True))

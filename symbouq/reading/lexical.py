@@ -1,5 +1,5 @@
-"""Traces read by the phrases and words of their ontology, without a parser: about described things
-(`symbouq.reading.described.reader`) and events (`symbouq.reading.events.reader`).
+"""Read traces by the phrases and words of their ontology, without a parser. This serves described
+things (`symbouq.reading.described.reader`) and events (`symbouq.reading.events.reader`).
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from symbouq.reading.text import ASSERTED, Statement
 from symbouq.reading.traces import TraceReader
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
-"""Kinds of words that a sentence with a relation contains."""
+"""Kinds of words; a sentence with a relation contains at least one of them."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
-"""Kinds of words with which a sentence may mention a relation without stating it."""
+"""Kinds of words that let a sentence mention a relation without stating it."""
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
 _QUOTES = ('"', "\u201c", "\u201d")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
 _IT_IS = (Token("pronoun", "it", 0, 0, "it"), Token("copula", "is", 0, 0, "is"))
-"""Words understood before a correction: "right of B"."""
+"""Words that are implied before a correction: "right of B"."""
 _TOO_LONG = f"for it has a sentence of more than {LONGEST_SENTENCE} words"
 _STOPS = frozenset((".", "!", "?", ";", "\n"))
 
 
 @dataclass(frozen=True)
 class LexicalSentence:
-    """Sentence in the phrases and words of an ontology.
+    """A sentence, analysed by the phrases and words of an ontology.
 
     Attributes:
         text: The sentence.
-        start: Its offset in the text.
+        start: Where it begins in the text.
         asked: Whether it is a question.
         quoted: Whether it is only a quotation.
-        kinds: Kinds of its phrases, including nested ones.
+        kinds: The kinds of its phrases, including those inside others.
         tokens: Its lexical items, with their positions in the text.
-        fault: Empty: errors while splitting a text belong to no sentence.
+        fault: Always empty, since errors in splitting a text belong to no sentence.
     """
 
     text: str
@@ -74,13 +74,13 @@ class LexicalReader(TraceReader):
         self.consequent = ontology.words("consequent")
 
     def split(self, scene: str) -> list[str]:
-        """Sentences of a scene given as one string."""
+        """Split a scene, given as one string, into sentences."""
         analysis = self.lexicon.analysed(scene)
         spans = [analysis.stripped(*span) for span in self.lexicon.sentences(analysis)]
         return [scene[start:end] for start, end in spans if start < end]
 
     def asks_whether(self, question: str) -> bool:
-        """Whether a question is a yes/no question, judging by its first word."""
+        """Whether a question is a yes/no question, judged by its first word."""
         opening = self.ontology.words("copula") | self.ontology.words(AUXILIARY)
         opening |= self.ontology.wording.lexeme.get("modal", frozenset())
         first = question.lower().split()[:1]
@@ -88,11 +88,11 @@ class LexicalReader(TraceReader):
 
 
 class LexicalParser(ABC):
-    """Parser of the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
+    """Parser for the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
 
     Args:
         of: The reader.
-        pair: Pair of the question.
+        pair: The pair that the question asks about.
         question: The question.
     """
 
@@ -108,19 +108,16 @@ class LexicalParser(ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """Content of a text or part of one.
-
-        Args:
-            tokens: Its tokens.
-            text: The text.
-        """
+        """Read a text or part of one."""
 
     @abstractmethod
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """Relations of a pair for a bare label (`upper-left`, "above and to the right")."""
+        """Read a bare label (`upper-left`, "above and to the right") as relations of the given
+        pair.
+        """
 
     def head(self, tokens: Sequence[Token]) -> None:  # noqa: B027
-        """Process a heading, which names the things of the following text."""
+        """Process a heading, which names the things that the following text is about."""
 
     @property
     def goes_on(self) -> bool:
@@ -130,7 +127,7 @@ class LexicalParser(ABC):
     # Common to all ------------------------------------------------------------------------
 
     def sentences(self, texts: Sequence[str]) -> list[list[LexicalSentence]]:
-        """Sentences of each text, without those that have no words."""
+        """Split each text into sentences, and drop those without words."""
         joined = self._lexicon.analysed("\n".join(texts))
         ranges = self._lexicon.sentences(joined) if joined.orths else []
         spans = deque((first, last, *joined.stripped(first, last)) for first, last in ranges)
@@ -149,7 +146,7 @@ class LexicalParser(ABC):
     def _sentence(
         self, text: str, analysis: Analysis, words: tuple[int, int], base: int, start: int, end: int
     ) -> LexicalSentence:
-        """Sentence of a text that begins at a base offset."""
+        """Analyse a sentence of a text that begins at offset `base`."""
         start, end = start - base, end - base
         return LexicalSentence(
             text[start:end],
@@ -161,36 +158,36 @@ class LexicalParser(ABC):
         )
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Why a sentence exceeds a limit; empty if it does not."""
+        """Return which limit a sentence exceeds; empty if none."""
         return _TOO_LONG if len(sentence.tokens) > LONGEST_SENTENCE else ""
 
     def is_whole(self, sentence: LexicalSentence) -> bool:
-        """Whether the sentence's words about places have a subject and can be read."""
+        """Whether what a sentence says about places has a subject and can be read."""
         return True
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Statement of words without a subject about the thing mentioned last."""
+        """Complete a sentence that has no subject with the thing mentioned last."""
         it_is = [token._replace(start=sentence.start, end=sentence.start) for token in _IT_IS]
         return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").statements
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
-        """Whether a sentence may be a label, because it names no related things."""
+        """Whether a sentence may be a label because it relates no named things."""
         start, end = (sentence.start + n for n in gist(sentence.text))
         kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
         return kinds <= _LABEL_KINDS
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Relations of a pair for a bare label."""
+        """Read a bare label as relations of the given pair."""
         return self.labelled(self._lexicon.tokens(text), pair)
 
     def answer(self, sentences: Sequence[LexicalSentence]) -> Reading:
-        """Statements in the sentences of an answer."""
+        """Return what the sentences of an answer state."""
         tokens = [token for sentence in sentences for token in sentence.tokens]
         text = " ".join(sentence.text for sentence in sentences)
         return self.read(_without_reasons(tokens), text)
 
     def parse(self, sentence: LexicalSentence, gap: str) -> list[Reading]:
-        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two."""
+        """Read a sentence part by part: "A is left of B, so C is left of B" has two parts."""
         kinds, tokens = sentence.kinds, sentence.tokens
         if _HEADING.fullmatch(sentence.text[unmarked(sentence.text) :]):
             self.head(tokens)
@@ -211,7 +208,7 @@ class LexicalParser(ABC):
         cut = _parts(tokens, sentence.start)
         ends = [*(begin for _, begin in cut[1:]), sentence.start + len(sentence.text)]
         for (part, begin), end in zip(cut, ends, strict=True):
-            # "If X, then Y" states neither.
+            # "If X, then Y" states neither X nor Y.
             conditional = conditional and _opens(part, self._consequent)
             text = sentence.text[begin - sentence.start : end - sentence.start]
             read = Reading() if conditional else self.read(part, text)
@@ -229,7 +226,7 @@ class LexicalParser(ABC):
 
 
 def check_length(part: str, text: str, tokens: Sequence[Token]) -> None:
-    """Check that every sentence of a text is within the length limit.
+    """Check that no sentence in a text exceeds the length limit.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -245,7 +242,7 @@ def check_length(part: str, text: str, tokens: Sequence[Token]) -> None:
 
 
 def _opens(tokens: Sequence[Token], words: Container[str]) -> bool:
-    """Whether a sentence is not a question and begins with one of some words."""
+    """Whether a sentence begins with one of the given words and is not a question."""
     opening = next((token for token in tokens if token.kind != "mark"), None)
     if opening is None or opening.text.lower() not in words:
         return False
@@ -253,13 +250,13 @@ def _opens(tokens: Sequence[Token], words: Container[str]) -> bool:
 
 
 def _bears(tokens: Sequence[Token]) -> bool:
-    """Whether a sentence mentions a relation of things; "Is that right?" does not."""
+    """Whether a sentence mentions a relation between things, unlike "Is that right?"."""
     kinds = {token.kind for token in tokens}
     return not kinds.isdisjoint(_STATING) and not kinds.isdisjoint(("content", "noun", "pronoun"))
 
 
 def _without_reasons(tokens: list[Token]) -> list[Token]:
-    """An answer without its reasons: "left, because ..."."""
+    """Drop the reasons from an answer: "left, because ..."."""
     for position, token in enumerate(tokens):
         if token.kind == "reason" and position:
             return tokens[:position]
@@ -267,7 +264,7 @@ def _without_reasons(tokens: list[Token]) -> list[Token]:
 
 
 def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]:
-    """Claims of a sentence with their offsets, split at inference words after a statement."""
+    """Split a sentence into claims with their offsets: at each inference word after a statement."""
     parts: list[list[Token]] = [[]]
     stated = False
     for token in tokens:
@@ -281,7 +278,7 @@ def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a sentence of a text is only a quotation: in quotation marks, or on a quoted line."""
+    """Whether a sentence is only a quotation: in quotation marks, or on a quoted line."""
     if text[start] == ">":
         return True
     said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")

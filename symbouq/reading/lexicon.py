@@ -1,7 +1,7 @@
-"""Lexical items of a text: tokens classified by the ontology's phrases and words.
+"""Classify the words of a text by the ontology's phrases and words.
 
 spaCy tokenizes, matches phrases and finds sentence boundaries (`spacy.blank("en")`,
-`PhraseMatcher`, no trained model); the phrases are in `ontology/`.
+`PhraseMatcher`; no trained model). The phrases are in `ontology/`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
-"""Word classes whose phrases are read word by word in descriptions: "does not have" is not an
-expression of ignorance, and "the other" goes with a noun."""
+"""Word classes whose phrases are read word by word in descriptions: "does not have" does not
+express ignorance there, and "the other" goes with a noun."""
 _OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
-"""Kinds of words before a word of a description that may be misspelled."""
+"""Kinds of words after which a word in a description may be misspelled."""
 _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
-"""Typographic apostrophes and spaces to plain ones of the same length, so that character offsets
-stay valid."""
+"""Maps typographic apostrophes and spaces to plain ones. The length is the same, so that character
+offsets stay valid."""
 
 
 _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
@@ -40,21 +40,21 @@ _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 _POINT = re.compile(r"\d\.(?=\d)")
 
 _TEXTS_REMEMBERED = 10_000
-"""Number of texts after which the spaCy pipeline is recreated."""
+"""Number of texts after which the spaCy pipeline is created anew."""
 
 
 class LexicalEntry(NamedTuple):
-    """Phrase or word of the lexicon.
+    """A phrase or word in the lexicon.
 
     Attributes:
         kind: `relation`, or a word class.
         relation: The canonical relation of a phrase; otherwise empty.
-        place: Whether it names a side and needs a linking word before its ground.
-        adjacent: Whether it counts only directly before its ground.
+        place: Whether it names a side, so that a linking word must precede its ground.
+        adjacent: Whether it counts only if its ground follows directly.
         finite: Whether the phrase is a finite verb.
-        value: Meaning of a word of a description: a kind, a number, or a dimension with its value.
+        value: What a word in a description means: a kind, a number, or a dimension with its value.
         plural: Whether it is a plural noun.
-        verbs: Verbs of which it may be a form.
+        verbs: The verbs that it may be a form of.
     """
 
     kind: str
@@ -68,12 +68,12 @@ class LexicalEntry(NamedTuple):
 
 
 class Token(NamedTuple):
-    """Lexical item: a phrase or word of the lexicon, a number, a punctuation mark, or an unknown
+    """A lexical item: a phrase or word in the lexicon, a number, a punctuation mark, or an unknown
     word (kind `content`).
 
     Attributes:
-        kind: LexicalEntry kind, `content`, `number` or `mark`.
-        text: As written.
+        kind: The kind of its lexicon entry, otherwise `content`, `number` or `mark`.
+        text: The item as written.
         start: Character offset of its start.
         end: Character offset of its end.
         head: Its first word in lower case, for looking up names.
@@ -89,15 +89,16 @@ class Token(NamedTuple):
 
 
 class Analysis:
-    """Text with its words and the phrases found by spaCy.
+    """A text with its words and the phrases that spaCy found in it.
 
     Attributes:
         text: The text.
-        doc: spaCy's document.
-        orths: The words' hashes.
-        starts: The words' character offsets.
-        longest: Position of a word to the longest phrase from there: key and end position.
-        inner: Positions of full stops that do not end a sentence: "e.g.", "3.5".
+        doc: The spaCy document.
+        orths: The hash of each word.
+        starts: The character offset of each word.
+        longest: Maps a position to the longest phrase that starts there: its key and the end
+            position.
+        inner: Positions of full stops that do not end a sentence: in "e.g.", "3.5".
     """
 
     def __init__(self, text: str, doc: Doc, longest: dict[int, tuple[int, int]]) -> None:
@@ -109,7 +110,7 @@ class Analysis:
         self.longest = longest
 
     def stripped(self, start: int, end: int) -> tuple[int, int]:
-        """Character span of a range of words, without surrounding white space."""
+        """Return the character span of a range of words, without surrounding white space."""
         first = self.starts[start]
         last = self.starts[end] if end < len(self.starts) else len(self.text)
         piece = self.text[first:last]
@@ -118,7 +119,7 @@ class Analysis:
 
 
 class Lexicon:
-    """Phrases and words of one profile, matched by spaCy.
+    """The phrases and words of one profile, matched by spaCy.
 
     Args:
         ontology: The tables of the profile.
@@ -130,7 +131,6 @@ class Lexicon:
         self._build()
 
     def _build(self) -> None:
-        """Create the spaCy pipeline and the matcher, with an empty cache."""
         nlp = spacy.blank("en")
         nlp.tokenizer = _tokenizer(nlp)
         self._sentencizer = spacy.pipeline.Sentencizer(punct_chars=sorted(_FULL_STOPS))
@@ -152,7 +152,7 @@ class Lexicon:
             self._add(text, entry)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """All phrases and words; a relation's phrase takes precedence over a word."""
+        """Return all phrases and words. A text that is both is a relation's phrase."""
         describing = self._describing() if self.ontology.describes else {}
         apart = {
             *describing,
@@ -177,7 +177,6 @@ class Lexicon:
         return listed
 
     def _describing(self) -> dict[str, LexicalEntry]:
-        """Words of noun phrases in descriptions."""
         ontology = self.ontology
         listed = {
             text: LexicalEntry("ordinal", value=str(n))
@@ -206,8 +205,8 @@ class Lexicon:
         self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
 
     def analysed(self, text: str) -> Analysis:
-        """Tokenize and match a text, to be itemized as a whole or in parts."""
-        # spaCy stores every string it sees, and a long run sees ever new names.
+        """Tokenize a text and match phrases. The result can be itemized as a whole or in parts."""
+        # spaCy stores every string it sees, and a long run brings ever new names.
         self._texts += 1
         if self._texts % _TEXTS_REMEMBERED == 0:
             self._build()
@@ -224,14 +223,15 @@ class Lexicon:
         return analysis
 
     def _abbreviates(self, key: int, doc: Doc, end: int) -> bool:
-        """Whether a word is an abbreviation, given the next one: "no. 4", but not "no."."""
+        """Whether a word is an abbreviation in front of the next word: "no. 4", but not "no."."""
         if self._dotted[key] != "numero":
             return True
         return end < len(doc) and (doc[end].text[0].isdecimal() or doc[end].lower_ in self._numbers)
 
     def _inner(self, analysis: Analysis) -> Iterator[int]:
-        """Full stops that do not end a sentence: those of abbreviations (for some, the last one
-        only if no capital follows) and inside numbers.
+        """Yield the full stops that do not end a sentence: those inside numbers and in
+        abbreviations. For some abbreviations, the last full stop counts only if no capital letter
+        follows.
         """
         doc = analysis.doc
         for start, (key, end) in analysis.longest.items():
@@ -249,7 +249,9 @@ class Lexicon:
                 yield n
 
     def _tokenized(self, text: str) -> Doc:
-        """Words of a text. spaCy takes quadratic time for a long piece without spaces."""
+        """Tokenize a text in pieces, since spaCy takes quadratic time for a long piece without
+        spaces.
+        """
         parts: list[Doc] = []
         for _, stretch in stretches(text):
             first = 0
@@ -267,12 +269,12 @@ class Lexicon:
         )
 
     def tokens(self, text: str) -> list[Token]:
-        """Lexical items of a text, longest phrases first."""
+        """Split a text into lexical items, preferring the longest phrases."""
         analysis = self.analysed(text)
         return self.itemized(analysis, 0, len(analysis.orths))
 
     def tokens_of_each(self, texts: Sequence[str]) -> list[list[Token]]:
-        """Lexical items of several texts, each with its own offsets, in one pass."""
+        """Split several texts into lexical items in one pass. Offsets are relative to each text."""
         joined = self.analysed("\n".join(text.replace("\n", " ") for text in texts))
         found: list[list[Token]] = []
         base = first = 0
@@ -284,7 +286,9 @@ class Lexicon:
         return found
 
     def sentences(self, analysis: Analysis) -> list[tuple[int, int]]:
-        """Sentences of an analysed text as ranges of words; a line break ends a sentence."""
+        """Return the sentences in an analysed text as ranges of words. A line break ends a
+        sentence.
+        """
         marks = self._sentencizer(analysis.doc).to_array("SENT_START").tolist()
         breaks = [
             self._simple.get(orth) or self._classify(orth, analysis) for orth in analysis.orths
@@ -298,7 +302,9 @@ class Lexicon:
 
     @staticmethod
     def _goes_on(analysis: Analysis, position: int) -> bool:
-        """Whether the sentence continues after the full stop before a position, ignoring marks."""
+        """Whether the sentence goes on after the full stop before a position. Other marks are
+        ignored.
+        """
         if not analysis.inner:
             return False
         before = position - 1
@@ -309,12 +315,12 @@ class Lexicon:
         return before in analysis.inner
 
     def kinds(self, analysis: Analysis, start: int, end: int) -> set[str]:
-        """Kinds of the phrases and words that begin in a range of words."""
+        """Return the kinds of the phrases and words that begin in a range of words."""
         entries, longest = self._entries, analysis.longest
         return {entries[longest[n][0]][0].kind for n in range(start, end) if n in longest}
 
     def itemized(self, analysis: Analysis, position: int, stop: int, base: int = 0) -> list[Token]:
-        """Lexical items in a range of an analysed text's words, with offsets from a base."""
+        """Return the lexical items in a range of words. Their offsets are relative to `base`."""
         orths, starts, text = analysis.orths, analysis.starts, analysis.text
         longest, simple, inner = analysis.longest, self._simple, analysis.inner
         items: list[Token] = []
@@ -325,7 +331,7 @@ class Lexicon:
                 orth = orths[position]
                 kind, word, head = simple.get(orth) or self._classify(orth, analysis)
                 if inner and position in inner:
-                    kind = "gloss"  # "x = 0.5, A is above B": a clause may begin after it
+                    kind = "gloss"  # "x = 0.5, A is above B": a clause may begin after the number
                 if kind:
                     items.append(Token(kind, word, start, start + len(word), head))
                 position += 1
@@ -338,8 +344,8 @@ class Lexicon:
         return items
 
     def _spelled(self, doc: Doc) -> Doc:
-        """A text with misspelled words of descriptions corrected, for matching: after the beginning
-        of a description, a word one edit away from exactly one known word.
+        """Correct misspelled words in descriptions before phrases are matched. A word after the
+        beginning of a description is corrected if it is one edit away from exactly one known word.
         """
         words = [token.text for token in doc]
         changed = False
@@ -359,7 +365,7 @@ class Lexicon:
         )
 
     def _swapped(self, word: str) -> str:
-        """Short word for a misspelling with two letters swapped: "hte"."""
+        """The short word of which two letters were swapped: "hte"."""
         if not 2 <= len(word) <= 3:
             return ""
         twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
@@ -367,7 +373,7 @@ class Lexicon:
         return known[0] if len(known) == 1 else ""
 
     def _right(self, word: str) -> str:
-        """Known word for a misspelled one; empty if there is none or several."""
+        """The known word for a misspelled one; empty if none or several fit."""
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
             near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
@@ -378,7 +384,9 @@ class Lexicon:
         return self._typos[word]
 
     def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
-        """Kind, text and head of a word that is not a phrase; an empty kind drops it."""
+        """Return kind, text and head of a word that is not a phrase. If the kind is empty, the word
+        is dropped.
+        """
         word = analysis.doc.vocab.strings[orth]
         if word.isspace():
             kind, word = ("mark", "\n") if "\n" in word else ("", word)
@@ -394,7 +402,7 @@ class Lexicon:
 
 def _tokenizer(nlp: Language) -> Tokenizer:
     """Tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for apostrophes
-    inside words (`o'clock`), and separates the possessive.
+    inside words (`o'clock`), and that splits off the possessive.
     """
     mark = r"[^\w\s]"
     return spacy.tokenizer.Tokenizer(
@@ -406,17 +414,17 @@ def _tokenizer(nlp: Language) -> Tokenizer:
 
 
 def kind_at(tokens: Sequence[Token], position: int) -> str:
-    """Kind of a token; empty beyond either end."""
+    """Return the kind of a token; empty beyond either end."""
     return tokens[position].kind if 0 <= position < len(tokens) else ""
 
 
 def one_edit(word: str, other: str) -> bool:
-    """Whether two words differ by one insertion, deletion, substitution or swap."""
+    """Whether two words differ by one insertion, deletion, substitution or swap of letters."""
     if word == other or abs(len(word) - len(other)) > 1 or word[0] != other[0]:
         return False
     start = next((n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b), None)
     if start is None:
-        return True  # one word continues where the other ends
+        return True  # one word is the beginning of the other
     rest, others = word[start:], other[start:]
     swapped = rest[1:2] + rest[:1] + rest[2:]
     return others in (swapped, "") or rest[1:] in (others[1:], others) or rest == others[1:]

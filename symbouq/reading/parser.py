@@ -1,4 +1,4 @@
-"""Parser: a trace's text to relations, by the appropriate reader."""
+"""Turn a trace's text into relations, with the reader that suits the text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from symbouq.reading.traces import Told
 from symbouq.reading.wrapping import unwrapped
 from symbouq.records import ClauseRecord, Instance, Trace
 
-if TYPE_CHECKING:  # spaCy loads only if there is text to parse
+if TYPE_CHECKING:  # spaCy is loaded only if there is text to parse
     from symbouq.reading.model.dialogue import TraceTexts
     from symbouq.reading.model.reader import ModelReader
     from symbouq.reading.syntax.derivation import Derivation
@@ -31,13 +31,14 @@ if TYPE_CHECKING:  # spaCy loads only if there is text to parse
 
 
 class TraceParser:
-    """Parser of the traces of one profile.
+    """Parser for the traces of one profile.
 
     Args:
         ontology: The tables of the profile.
-        own: The tables of the profile whose words are used for described texts; by default the
-            same.
-        pipeline: Package of the pipeline that parses open text; by default the one installed.
+        own: The tables of the profile whose words are used for described texts. By default, it is
+            the same profile.
+        pipeline: Package with the pipeline that parses open text. By default, it is the installed
+            one.
     """
 
     def __init__(
@@ -51,7 +52,7 @@ class TraceParser:
 
     @turn()
     def reader_for(self, instance: Instance) -> TraceReader:
-        """Reader of an instance's text.
+        """Return the reader for an instance's text.
 
         Raises:
             PipelineError: If the text is open and no trained English pipeline is installed.
@@ -59,14 +60,16 @@ class TraceParser:
         return self._reader_of(instance.dataset)
 
     def _kind(self, dataset: str | None) -> str:
-        """Kind of reader for a text, by its dataset or otherwise by the profile."""
+        """Return which kind of reader a text needs, according to its dataset or else to the
+        profile.
+        """
         if self.ontology.eventful:
             return "eventful"
         by_profile = "described" if self.ontology.describes else "parsed"
         return self.ontology.reads(dataset) or by_profile
 
     def _words(self, kind: str) -> Ontology:
-        """Tables whose words are used for a kind of text."""
+        """The tables whose words are used for a kind of text."""
         return self._own if kind == "described" else self.ontology
 
     def _reader_of(self, dataset: str | None) -> TraceReader:
@@ -80,13 +83,6 @@ class TraceParser:
         return self._readers[key]
 
     def _reader(self, dataset: str | None, kind: str) -> TraceReader:
-        """Create a reader."""
-        from symbouq.reading.described.reader import DescribedReader
-        from symbouq.reading.events.reader import EventReader
-        from symbouq.reading.syntax.pipeline import pipeline
-        from symbouq.reading.syntax.reader import SyntaxReader
-        from symbouq.reading.syntax.sentences import Sentences
-
         ontology = self._words(kind)
         if dataset is not None:
             own = ontology.lexicon.phrase_of[dataset]
@@ -94,14 +90,22 @@ class TraceParser:
             ontology = replace(ontology, lexicon=replace(ontology.lexicon, phrase=phrase))
         match kind:
             case "eventful":
+                from symbouq.reading.events.reader import EventReader
+
                 return EventReader(ontology)
             case "described":
+                from symbouq.reading.described.reader import DescribedReader
+
                 return DescribedReader(replace(ontology, describes=True))
+        from symbouq.reading.syntax.pipeline import pipeline
+        from symbouq.reading.syntax.reader import SyntaxReader
+        from symbouq.reading.syntax.sentences import Sentences
+
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
-        """Reader of a trace's text (`symbouq.records.trace.ReaderRecord`): package and version of
-        the pipeline, and the language model with the version of its prompt.
+        """Describe what reads a trace's text (`symbouq.records.trace.ReaderRecord`): package and
+        version of the pipeline, and the language model with the version of its prompt.
         """
         if trace.structured:
             return trace.reader.model_dump(exclude_none=True) if trace.reader else None
@@ -116,14 +120,14 @@ class TraceParser:
 
     @turn()
     def sentences(self, instance: Instance) -> list[str]:
-        """Sentences of the scene; empty if it is given only as relations."""
+        """Split the scene into sentences; empty if it is given only as relations."""
         if isinstance(instance.scene, str):
             return self.reader_for(instance).split(unwrapped(instance.scene))
         return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
-        """Read the sentences of some instances in the same batches, if their reader can."""
+        """Read the sentences of several instances in the same batches, if their reader can."""
         told: dict[Any, list[Told]] = {}
         for instance in instances:
             if isinstance(instance, Trace) and instance.structured:
@@ -166,7 +170,7 @@ class TraceParser:
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
-        """Relations of a trace, or of a scene with a question, read from text or given.
+        """Return the relations in a trace, or in a scene with a question, read from text or given.
 
         Raises:
             RecordError: If a given relation is not in the profile, or the scene cannot be read.
@@ -191,7 +195,7 @@ class TraceParser:
 
     @turn()
     def _asked(self, instance: Instance) -> Question:
-        """Question of an instance whose scene is given as relations."""
+        """Read the question of an instance whose scene is given as relations."""
         if instance.readings is not None:
             return self._by_replies(instance).question()
         with untimed():  # the readers load spaCy
@@ -207,7 +211,7 @@ class TraceParser:
         return reader.question(self.sentences(instance), instance.question)
 
     def _parsed_text(self, instance: Instance, told: Told) -> ParsedTrace:
-        """Texts of an instance, read by the reader that parses or matches them."""
+        """Read an instance's texts with its reader."""
         text = self.reader_for(instance).read(*told)
         if self._own is not self.ontology and self._kind(instance.dataset) == "described":
             from symbouq.reading.transfer import transferred
@@ -219,7 +223,7 @@ class TraceParser:
 
     @property
     def model_reader(self) -> ModelReader:
-        """Reader for a language model's replies."""
+        """The reader for a language model's replies."""
         if self._by_model is None:
             with untimed():
                 from symbouq.reading.model.reader import ModelReader
@@ -229,7 +233,7 @@ class TraceParser:
 
     @turn()
     def texts(self, instance: Instance) -> TraceTexts:
-        """Sentences of an instance to be read by a language model."""
+        """Split the texts of an instance into sentences for a language model."""
         with untimed():
             from symbouq.reading.model.dialogue import TraceTexts
 
@@ -243,7 +247,7 @@ class TraceParser:
         )
 
     def _by_replies(self, instance: Instance) -> ParsedTrace:
-        """Instance as read by a language model.
+        """Read an instance from a language model's replies.
 
         Raises:
             RecordError: If the readings belong to another text.
@@ -254,14 +258,14 @@ class TraceParser:
 
     @turn()
     def second_opinion(self, instance: Instance) -> ParsedTrace | None:
-        """The parser's reading of a trace that a language model has read, if requested."""
+        """Read a trace that a language model has read with the parser, too, if requested."""
         if instance.readings is None or not instance.readings.second_opinion:
             return None
         return self._parsed_text(instance, _cut(self.texts(instance)))
 
     @turn()
     def derivations(self, trace: Trace, facts: Mapping[clingo.Symbol, Place]) -> list[Derivation]:
-        """Derivation of each sentence's reading.
+        """Derive the reading of each sentence again.
 
         Args:
             trace: The trace.
@@ -283,12 +287,7 @@ class TraceParser:
         ]
 
     def record(self, trace: Trace, parsed: ParsedTrace) -> dict[str, Any]:
-        """Trace with relations in addition to its text, as an input record.
-
-        Args:
-            trace: The trace.
-            parsed: Its relations.
-        """
+        """Return a trace with relations added to its text, as an input record."""
         record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology.profile
         record["scene_relations"] = [statement.record(n) for n, statement in parsed.scene]
@@ -316,7 +315,7 @@ class TraceParser:
 
 
 def _written(trace: Trace) -> str | None:
-    """Free text of a trace; of a truncated one, the text up to its last sentence end."""
+    """The free text of a trace. A truncated one is cut after its last full sentence."""
     if not trace.truncated:
         return trace.response
     with untimed():
@@ -327,19 +326,17 @@ def _written(trace: Trace) -> str | None:
 
 
 def _stand_ins(instance: Instance) -> StandIns:
-    """Stand-ins for the names of a scene given as relations."""
     given = instance.scene_relations or ()
     return StandIns(name for relation in given for name in (relation.subject, relation.object))
 
 
 def _cut(texts: TraceTexts) -> Told:
-    """Sentences for a language model, split as for other readers."""
+    """Convert sentences that were split for a language model to the form for other readers."""
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
 
 
 def _clause_records(clauses: Clauses) -> list[dict[str, Any]]:
-    """Clauses in the shape of `symbouq.records.ClauseRecord`."""
     return [
         ClauseRecord.model_validate(vars(clause)).model_dump(exclude_defaults=True)
         for clause in clauses

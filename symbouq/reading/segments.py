@@ -1,8 +1,8 @@
-"""Regions of a response: thinking, text, answer, retractions.
+"""Regions in a response: thinking, text, answer, retractions.
 
-Models mark their thinking in different ways, chats add further marks, and some answers are JSON.
-The marks and words are in `ontology/answers.lp` and, for retractions, in `ontology/language.lp`.
-Everything that needs a response's answer finds it here.
+Models mark their thinking in different ways, chat formats add further marks, and some answers are
+JSON. The marks and words are in `ontology/answers.lp`; those for retractions are in
+`ontology/language.lp`. Whatever needs a response's answer finds it through this module.
 """
 
 from __future__ import annotations
@@ -21,17 +21,16 @@ from symbouq.ontology.library import builtin
 from symbouq.reading.force import asks
 
 Role = Literal["step", "thinking", "answer"]
-"""Role of a segment. `thinking` never delivers an answer; a marked `answer` is the delivered
-one."""
+"""Role of a segment. `thinking` never delivers an answer; a segment marked as `answer` does."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Segment of a response with one role.
+    """Part of a response that has one role.
 
     Attributes:
-        start: Its first character.
-        end: The character after its last.
+        start: Position of its first character.
+        end: Position after its last character.
         role: Its role.
     """
 
@@ -42,10 +41,11 @@ class Segment:
 
 @dataclass(frozen=True)
 class Response:
-    """Response without its marks.
+    """A response without its marks.
 
     Attributes:
-        text: The response with a line break and spaces for each mark, of the same length.
+        text: The response, with each mark replaced by a line break and spaces, so that its length
+            is the same.
         segments: Its segments, in order.
     """
 
@@ -53,7 +53,7 @@ class Response:
     segments: tuple[Segment, ...]
 
     def role(self, place: int) -> Role:
-        """Role of the text at a character."""
+        """Return the role of the text at a character."""
         n = bisect_right(self._starts, place) - 1
         return self.segments[n].role if n >= 0 else "step"
 
@@ -63,17 +63,17 @@ class Response:
 
     @property
     def thought(self) -> str:
-        """Thinking, up to its end; empty if there is none."""
+        """The thinking; empty if there is none."""
         return self._joined("thinking")
 
     @property
     def said(self) -> str:
-        """Text without thinking."""
+        """The text without thinking."""
         return self._joined("step", "answer")
 
     @property
     def marked(self) -> str | None:
-        """Last segment marked as the answer; None without one."""
+        """The last segment marked as the answer, or None."""
         answers = (self.text[s.start : s.end] for s in self.segments if s.role == "answer")
         return next((text for text in reversed([*answers]) if text.strip()), None)
 
@@ -83,11 +83,11 @@ class Response:
 
 
 def segmented(response: str) -> Response:
-    """Segments of a response.
+    """Split a response into segments.
 
-    A closing mark without an opening one ends thinking that began at the start, or after the
-    previous region. An opening mark without a closing one applies up to the end, or to the start of
-    an answer or another channel.
+    A closing mark without an opening one ends thinking that began at the start of the response, or
+    after the previous region. An opening mark without a closing one applies until the response
+    ends, or until an answer or another channel starts.
     """
     response = _untagged(response)
     segments: list[Segment] = []
@@ -111,7 +111,7 @@ def segmented(response: str) -> Response:
 
 
 def _untagged(text: str) -> str:
-    """A text of the same length without tags of HTML and the like, except for those with a role."""
+    """Blank out tags of HTML and the like, except for those with a role."""
     if "</" not in text:
         return text
     closed = {found[2].lower() for found in _TAG.finditer(text) if found[1]} | {"br", "hr"}
@@ -127,7 +127,7 @@ def _untagged(text: str) -> str:
 
 @cache
 def _delimiters() -> dict[str, tuple[str, Role]]:
-    """Mark in lower case to its effect (open, close, or standalone) and role."""
+    """Map each mark, in lower case, to its effect (open, close, or standalone) and role."""
     rows = builtin().rows
     found = {mark.lower(): ("alone", role) for role, mark in rows["delimiter", 2]}
     found |= {closing.lower(): ("close", role) for role, _, closing in rows["delimiter", 3]}
@@ -141,12 +141,12 @@ def _marks() -> re.Pattern[str]:
 
 
 def _one_of(texts: Iterable[str]) -> str:
-    """Regular expression for one of some texts, the longest first."""
+    """A regular expression for any of the given texts, the longest first."""
     return "|".join(map(re.escape, sorted(texts, key=len, reverse=True)))
 
 
 def structured(text: str) -> tuple[list[str], str] | None:
-    """Steps and answer of JSON, fenced or not, or of Python's notation; otherwise None."""
+    """Extract steps and answer from JSON, fenced or not, or Python notation, or return None."""
     first = min((n for n in (text.find("{"), text.find("[")) if n >= 0), default=-1)
     last = max(text.rfind("}"), text.rfind("]"))
     outside = text[:first] + text[last + 1 :]
@@ -184,7 +184,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def announces(text: str) -> bool:
-    """Whether a sentence announces the answer instead of asking for one or supposing one."""
+    """Whether a sentence announces the answer, rather than asking for it or supposing one."""
     found = _announcement().search(text)
     if found is None or asks(text.rstrip(_MARKS)):
         return False
@@ -199,13 +199,13 @@ def _is_tentative(text: str) -> bool:
 
 
 def supposes(text: str) -> bool:
-    """Whether the unfinished sentence at the end of a text makes the next words a supposition."""
+    """Whether a text ends in an unfinished sentence that makes what follows a supposition."""
     return _supposing().search(_SENTENCE.split(text.rsplit("\n", 1)[-1])[-1]) is not None
 
 
 def announced(text: str) -> tuple[int, int]:
-    """Span of the statement in a text, after the announcement of the answer. Without an
-    announcement, the whole text without surrounding marks.
+    """Return the span of what a text states after the announcement of the answer. Without an
+    announcement, this is the whole text. Marks around it are left out.
     """
     start, end = 0, len(text)
     for found in _announcement().finditer(text):
@@ -226,7 +226,9 @@ def announced(text: str) -> tuple[int, int]:
 
 
 def answered(text: str) -> tuple[str, int]:
-    """Content of an answer after its announcement and without retracted text, with its offset."""
+    """Return the content of an answer, with its offset. Its announcement and retracted text are
+    left out.
+    """
     found = clauses(text, refusing=not refuses(text))
     begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
     begin, stop = (begin, stop) if found.taken or found.before else (0, len(text))
@@ -235,8 +237,8 @@ def answered(text: str) -> tuple[str, int]:
 
 
 def gist(text: str) -> tuple[int, int]:
-    """Span of the actual content of an answer: without announcements and inferences, negated
-    alternatives ("not right BUT LEFT, not above") and reasons.
+    """Return the span of an answer's actual content. Announcements and inferences, negated
+    alternatives ("not right BUT LEFT, not above") and reasons are left out.
     """
     start, end = announced(text)
     for pattern in (_drawing(), _contrasting()):
@@ -248,8 +250,8 @@ def gist(text: str) -> tuple[int, int]:
 
 
 def chosen(text: str, *listings: str) -> str:
-    """Option for an answer that is only its letter, "(b)", or its words, from texts that list the
-    options; otherwise empty.
+    """Return the option that an answer chooses by its letter alone, "(b)", or its words; empty if
+    none. The given texts may list the options.
     """
     said = text[slice(*gist(text))]
     letter, words = _option().fullmatch(said), _unarticled(said)
@@ -262,8 +264,8 @@ def chosen(text: str, *listings: str) -> str:
 
 
 def fitted(option: str, question: str) -> list[str]:
-    """Statements that may answer a question with an option, "the lamp": "the lamp is left of B" for
-    "Which is left of B?", "A left of the lamp" for "What is A left of?"
+    """Return statements that may answer a question by an option, "the lamp": "the lamp is left of
+    B" for "Which is left of B?", "A left of the lamp" for "What is A left of?".
     """
     found = _seeking().search(question)
     if found is None or not option:
@@ -273,23 +275,23 @@ def fitted(option: str, question: str) -> list[str]:
 
 
 def _unarticled(text: str) -> str:
-    """Words of an option without the article, in lower case."""
+    """The words of an option in lower case, without the article."""
     return _article().sub("", text.strip(_MARKS).casefold())
 
 
 def _listed(listings: Iterable[str]) -> list[tuple[str, str]]:
-    """Options of the first text that lists any: letter and content."""
+    """The options in the first text that lists any, each with its letter."""
     found = next(filter(None, map(_OPTIONS.findall, listings)), [])
     return [(letter.lower(), option.strip(_MARKS)) for letter, option in found]
 
 
 def options(text: str) -> list[str]:
-    """Content of the options that a question lists by letter."""
+    """Return the options that a question lists by letter."""
     return [option for _, option in _listed([text])]
 
 
 def lettered(options: object) -> str:
-    """Options as a lettered list; empty if there are none, or if they are letters."""
+    """Format options as a lettered list; empty if there are none, or if they are only letters."""
     texts = options if isinstance(options, list) else []
     if not all(isinstance(each, str) and len(each) > 1 for each in texts):
         return ""
@@ -298,12 +300,12 @@ def lettered(options: object) -> str:
 
 @dataclass(frozen=True)
 class Ending:
-    """Where to look for the answer in some sentences.
+    """Where to look for the answer among sentences.
 
     Attributes:
-        at: Index of the sentence that announces the answer or is marked as it; None without one.
-        since: Without one, index of the first sentence that may be the answer: earlier ones were
-            doubted, retracted or thinking.
+        at: Index of the sentence that announces the answer or is marked as it, or None.
+        since: If there is none, index of the first sentence that may be the answer. Earlier ones
+            were doubted, retracted or thinking.
     """
 
     at: int | None
@@ -316,14 +318,14 @@ def answering(
     asks_whether: bool,
     is_label: Callable[[int], bool],
 ) -> Ending:
-    """Find the answer of a response: the announced or marked sentence; otherwise the last one, if
+    """Find the answer in a response: the announced or marked sentence; otherwise the last one, if
     it answers a yes/no question, is a bare label, or is the only one.
 
     Args:
-        sentences: Its sentences.
+        sentences: The sentences of the response.
         roles: Their roles.
         asks_whether: Whether the question is a yes/no question.
-        is_label: Predicate: whether a sentence is a label and nothing else.
+        is_label: Function that says whether the sentence at an index is only a label.
     """
     found, last = ending(sentences, roles), len(sentences) - 1
     if found.at is not None or last < 0:
@@ -345,12 +347,7 @@ def answering(
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
-    """Where to look for the answer of a response: marked, or announced.
-
-    Args:
-        sentences: Its sentences.
-        roles: Their roles.
-    """
+    """Find where to look for the answer in a response: where it is marked, or announced."""
     marked = [n for n, role in enumerate(roles) if role == "answer" and _has_words(sentences[n])]
     if marked:
         first = marked[-1]
@@ -375,19 +372,19 @@ def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
 
 
 def is_cut_off(text: str, start: int, end: int) -> bool:
-    """Whether a sentence breaks off: it has no end, but the text before it on its line has one.
+    """Whether a sentence breaks off: it has no end, but the text before it on the same line has.
 
     Args:
         text: The text.
-        start: First character of the sentence.
-        end: The character after its last.
+        start: Position of the sentence's first character.
+        end: Position after its last character.
     """
     line = text[text.rfind("\n", 0, start) + 1 : start].rstrip()
     return line.endswith(_FULL_STOPS) and not is_ended(text[start:end])
 
 
 def is_ended(text: str) -> bool:
-    """Whether a text ends with the end of a sentence."""
+    """Whether a text ends as a sentence does."""
     return text.rstrip(_CLOSING).endswith(_FULL_STOPS)
 
 
@@ -395,7 +392,7 @@ def is_ended(text: str) -> bool:
 
 
 def retracts(text: str) -> bool:
-    """Whether a sentence only retracts earlier text."""
+    """Whether a sentence does nothing but retract earlier text."""
     return any(
         not _WORDS.search(text, 0, start) and not _WORDS.search(text, end)
         for start, end in _retractions(text)
@@ -403,7 +400,7 @@ def retracts(text: str) -> bool:
 
 
 def infers(text: str) -> bool:
-    """Whether a retraction draws on the preceding text, which then stands: "A is left of B, SO that
+    """Whether a retraction draws on the text before it, which then stands: "A is left of B, SO that
     was wrong".
     """
     return _inferring().match(text) is not None
@@ -420,8 +417,8 @@ def judges(text: str) -> bool:
 
 
 def broken(text: str) -> str:
-    """A text of the same length with a retraction of a clause on a separate line: "A is left of B -
-    no, scratch that."
+    """Put each retraction of a clause on a line of its own: "A is left of B - no, scratch that."
+    The length stays the same.
     """
     pieces: list[str] = []
     last = 0
@@ -443,12 +440,12 @@ def broken(text: str) -> str:
 
 @dataclass(frozen=True)
 class Clauses:
-    """Clauses of a text by retraction, with their spans.
+    """The clauses of a text after retractions, by their spans.
 
     Attributes:
-        standing: Clauses that stand.
-        taken: The last retracted clause; None without one.
-        before: Whether the text retracts part of the text before it.
+        standing: The clauses that stand.
+        taken: The last clause that was retracted, or None.
+        before: Whether the text retracts part of what precedes it.
     """
 
     standing: tuple[tuple[int, int], ...]
@@ -457,11 +454,11 @@ class Clauses:
 
 
 def clauses(text: str, refusing: bool = False) -> Clauses:
-    """Clauses of a text, by retraction.
+    """Sort a text's clauses by whether they are retracted.
 
     Args:
         text: The text.
-        refusing: Whether a "no" at its start is a retraction; after a question, it is an answer.
+        refusing: Whether an initial "no" is a retraction. After a question, it is an answer.
     """
     ever = refusing
     standing: list[tuple[int, int]] = []
@@ -487,8 +484,8 @@ def clauses(text: str, refusing: bool = False) -> Clauses:
 
 
 def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-    """Spans of retracted clauses and of the retractions, in consecutive texts such as the sentences
-    of a scene.
+    """Return the spans of retracted clauses and of the retractions, in consecutive texts such as
+    the sentences of a scene.
     """
     joined = "\n".join(texts)
     standing = [(0, 0), *clauses(joined, refusing=True).standing, (len(joined), len(joined))]
@@ -505,7 +502,7 @@ def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def unretracted(texts: Sequence[str]) -> list[str]:
-    """Consecutive texts with spaces in place of retracted clauses and retractions."""
+    """Blank out retracted clauses and retractions in consecutive texts."""
     kept = []
     for text, spans in zip(texts, taken_back(texts), strict=True):
         edges = [(0, 0), *spans, (len(text), len(text))]
@@ -517,12 +514,12 @@ def unretracted(texts: Sequence[str]) -> list[str]:
 
 
 def upheld(text: str) -> str:
-    """Text without retracted clauses."""
+    """Return a text without its retracted clauses."""
     return " ".join(text[start:end] for start, end in clauses(text).standing)
 
 
 def _retractions(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of retractions, with the words that open and close them."""
+    """Yield the spans of retractions, with the words that open and close them."""
     words = set(_RUN.findall(text.lower()))
     if not any(words.issuperset(told) for first in words for told in _retracting().get(first, ())):
         return
@@ -553,12 +550,12 @@ def _retractions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opened(text: str, place: int, subject: bool) -> int | None:
-    """Start of the clause of a retraction; None if it is not a retraction.
+    """The start of the clause with a retraction phrase; None if it retracts nothing.
 
     Args:
         text: The text.
-        place: Start of its phrase.
-        subject: Whether it may have a subject.
+        place: Start of the phrase.
+        subject: Whether the phrase may have a subject.
     """
     window = max(0, place - _WINDOW)
     before = text[window:place]
@@ -576,8 +573,8 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
 
 
 def _interrupted(text: str, place: int) -> str:
-    """Interrupted clause of a sentence before a character: "A is left, no, right of B"; empty if
-    there is none.
+    """The clause interrupted before a character, "A is left, no, right of B"; empty if there is
+    none.
     """
     before = text[max(0, place - _WINDOW) : place].rstrip(_PAUSES + "\n")
     clause = _SENTENCE.split(before.rsplit("\n", 1)[-1])[-1]
@@ -592,9 +589,9 @@ _CLOSING = " \t\n*_`\"')]}$\\\u201d"
 _PAUSES = " \t,;:\u2014\u2013-("
 _BREAKS = '.,;:!?\u2026\u2014\u2013-(\n"\u201d*)'
 _WINDOW = 60
-"""Maximum number of characters between the start of a clause and its phrase."""
+"""Maximum number of characters between the start of a clause and the retraction phrase."""
 _LABEL = 4
-"""Maximum number of words in a label before an answer."""
+"""Maximum number of words in a label that precedes its explanation."""
 _CLAUSE = 3
 """Minimum number of words in a clause."""
 _WORDS = re.compile(r"[^\W_]+(?:'\w+)?")
@@ -620,7 +617,7 @@ def _has_words(text: str) -> bool:
 
 @cache
 def _cues() -> dict[str, frozenset[str]]:
-    """Role of words (`cue/2`, for some roles `lexeme/2`) to the words."""
+    """Map the role of words (`cue/2`, for some roles `lexeme/2`) to the words."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
     named = [row for row in rows["lexeme", 2] if row[0] in _NAMED]
@@ -631,7 +628,7 @@ def _cues() -> dict[str, frozenset[str]]:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Regular expression in which the name of a role stands for its words."""
+    """Compile a pattern in which the name of a role stands for its words."""
     words = {role: _one_of(texts) for role, texts in _cues().items()}
     return re.compile(pattern % words, re.IGNORECASE | re.MULTILINE)
 
@@ -655,7 +652,7 @@ _aside = partial(
     _compiled,
     r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)",
 )
-"""What an answer is not, and the reasons for it."""
+"""What follows the actual answer: what it is not, and reasons for it."""
 _supposing = partial(_compiled, r"\b(?:%(supposing)s)\b")
 _doubting = partial(_compiled, r"[^\w\n]{0,9}(?:(?:%(contrary)s)\W{1,3})?(?:%(doubt)s)\b")
 _assenting = partial(
@@ -673,7 +670,8 @@ _closing = partial(
     r"|\b(?:%(contrary)s|%(reason)s)\b))",
 )
 _not_own = partial(_compiled, r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")
-"""What is not the claim before: an answer of earlier, or a claim that is named."""
+"""Words that refer to something other than the claim before: an earlier answer, or a claim that is
+named."""
 
 
 @cache
@@ -703,8 +701,8 @@ def _judgements() -> frozenset[str]:
 
 @cache
 def _drawing() -> re.Pattern[str]:
-    """Regular expression for the start of a drawn answer, "So, therefore, it is ", and for an
-    option's letter.
+    """A pattern for the start of an inferred answer, "So, therefore, it is ", or for an option's
+    letter.
     """
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
     option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
@@ -716,7 +714,9 @@ _RUN = re.compile(r"[^\W\d_]+")
 
 @cache
 def _retracting() -> dict[str, list[set[str]]]:
-    """Words of each retraction phrase by its first word, since few texts have one."""
+    """Map the first word of each retraction phrase to the phrase's words. This makes it quick to
+    skip texts without retraction.
+    """
     names = ("retraction", "blunder", "meant", "refusal", "replacing")
     found: dict[str, list[set[str]]] = {}
     for words in (_RUN.findall(phrase) for name in names for phrase in _cues()[name]):

@@ -1,7 +1,7 @@
-"""Stand-ins for given names: words of the same length that a parser reads as names.
+"""Stand-ins for given names: words no longer than the names, which a parser reads as names.
 
-A scene in relations has known names. "Inner Glade" is then one thing, whatever its words mean
-elsewhere.
+If a scene is given as relations, its names are known. "Inner Glade" is then one thing, whatever the
+words mean elsewhere.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import replace
 from symbouq.reading.text import Claim, ParsedTrace, Question, Statement
 
 _SHORTEST = 2
-"""Minimum length of a replaced name; a shorter one, "A", is read as a name anyway."""
+"""Minimum length of a name that is replaced. A shorter one, "A", is read as a name anyway."""
 
 
 _WORD = re.compile(r"(?<!\w)([A-Z]\d\d?) *")
 
 
 class StandIns:
-    """Replace names in a text by words, and words by names in its reading.
+    """Replace names in a text by stand-ins, and stand-ins by names in the reading.
 
     Args:
         names: The names.
@@ -30,12 +30,12 @@ class StandIns:
         known = sorted({n for n in names if len(n) >= _SHORTEST}, key=lambda n: (-len(n), n))
         self._labels = {_bare(name): _label(n, len(_bare(name))) for n, name in enumerate(known)}
         self._names = {self._labels[_bare(name)].casefold(): name for name in known}
-        # As spelled: "Above is above Left Field" has a name and a relation.
+        # Match names as spelled: "Above is above Left Field" contains a name and a relation.
         wanted = "|".join(re.escape(name) for name in self._labels)
         self._found = re.compile(rf"(?<!\w)(?:[Tt]he\s+)?(?:{wanted})(?!\w)")
 
     def put(self, text: str) -> str:
-        """A text of the same length with a word and spaces for each name."""
+        """Replace each name in a text by its stand-in, padded with spaces."""
         if not self._labels:
             return text
 
@@ -45,7 +45,7 @@ class StandIns:
         return self._found.sub(word, text)
 
     def parsed(self, read: ParsedTrace, scene: Sequence[tuple[int, Statement]]) -> ParsedTrace:
-        """Reading of a trace, with its names and its given scene."""
+        """Put the names back into the reading of a trace, along with the given scene."""
         claims = tuple(self._claim(claim) for claim in read.claims)
         question: Callable[[], Question] = lambda: self._question(read.question())  # noqa: E731
         faults = tuple(map(self._restored, read.faults))
@@ -53,7 +53,7 @@ class StandIns:
         return replace(given, faults=faults, lost=())
 
     def _restored(self, text: str) -> str:
-        """A text of the same length with its names restored."""
+        """Put the names back into a text without changing its length."""
 
         def name(found: re.Match[str]) -> str:
             word, space = found[1], len(found.group())
@@ -85,7 +85,7 @@ class StandIns:
 
 
 def _label(number: int, length: int) -> str:
-    """Word for a name, "Z07", no longer than the name."""
+    """A word for the name with the given number, "Z07", no longer than the name."""
     digits = 1 if length < 3 else 2
     letter, rest = divmod(number, 10**digits)
     return f"{chr(ord('Z') - letter % 26)}{rest:0{digits}}"

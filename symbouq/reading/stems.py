@@ -1,4 +1,4 @@
-"""Base forms of words without a parser, by regular inflection."""
+"""Find base forms of words by regular inflection, without a parser."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import re
 
 _ENDINGS = ("", "s", "es", "d", "ed")
 _DOUBLED = re.compile(r"(\w)\1ed$")
-"""End of a form such as "dragged"."""
+"""The end of a form such as "dragged"."""
 _PLURALS = (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", ""))
 
 
 def stems(word: str) -> set[str]:
-    """Verbs and nouns of which a word may be a form, including itself."""
+    """Return the verbs and nouns that a word may be a form of, including the word itself."""
     found = {word.removesuffix(ending) for ending in _ENDINGS}
     return found | {_DOUBLED.sub(r"\1", word)}
 
 
 def singular_of(noun: str) -> str:
-    """Singular of a noun."""
+    """Return the singular of a noun."""
     plural = next((plural for plural in _PLURALS if noun.endswith(plural[0])), ("", ""))
     return noun.removesuffix(plural[0]) + plural[1]

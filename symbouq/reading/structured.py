@@ -1,4 +1,4 @@
-"""Traces given as relations instead of text."""
+"""Read traces that are given as relations instead of text."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from symbouq.records import ClaimRecord, ClauseRecord, Instance, RelationRecord,
 def structured_trace(
     ontology: Ontology, trace: Instance, question: Callable[[], Question]
 ) -> ParsedTrace:
-    """Parsed trace from a trace given as relations.
+    """Convert a trace that is given as relations.
 
     Args:
         ontology: The tables of the profile.
-        trace: The trace, or a question about a scene.
-        question: Function that reads its question.
+        trace: The trace, or a scene with a question.
+        question: Function that reads the question.
 
     Raises:
         RecordError: If a relation is not in the profile, or only some relations have sentence
@@ -99,7 +99,7 @@ def structured_trace(
 
 
 def _count(claim: ClaimRecord, number: int) -> Count | None:
-    """Bounds of a counted claim.
+    """The bounds of a counted claim; None for other claims.
 
     Raises:
         RecordError: If a counted claim has no bounds.
@@ -114,11 +114,11 @@ def _count(claim: ClaimRecord, number: int) -> Count | None:
 def structured_events(
     ontology: Ontology, trace: Instance
 ) -> tuple[tuple[tuple[int, Clauses], ...] | None, Sequence[Clauses]]:
-    """Clauses of a record for each scene sentence, with its number, and for each claim, if the
-    profile reads events.
+    """If the profile reads events, return a record's clauses for each scene sentence, with its
+    number, and for each claim.
 
     Raises:
-        RecordError: If it has relations without clauses, or invalid clauses.
+        RecordError: If there are relations without clauses, or invalid clauses.
     """
     if not ontology.eventful or trace.scene_events is None:
         return None, ()

@@ -1,4 +1,4 @@
-"""Statements of texts: types that readers return and the audit takes."""
+"""What texts state: the types that readers return and the audit takes."""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.clauses import Clauses
 
 SURE = 0.75
-"""Minimum confidence of relations read with certainty."""
+"""Minimum confidence at which a relation counts as read with certainty."""
 IN_PART = "in-part"
-"""Reason of a claim that was read only in part."""
+"""Reason why a claim states less than it says: it was read only in part."""
 ASSERTED = "asserted"
 """Stance of a plain assertion."""
 NOWHERE = (0, 0)
-"""Span of relations given as records, which come from no words."""
+"""Span of a relation given in a record, which has no words."""
 Count = tuple[int, int]
-"""Minimum and maximum number of true relations."""
+"""Minimum and maximum number of relations that are true."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """Relation of two things, stated by a text or a record.
+    """A relation between two things, stated by a text or a record.
 
     Attributes:
-        figure: The thing placed.
+        figure: The thing that is placed.
         relation: The canonical relation.
-        ground: The thing it is placed by.
-        span: Character offsets of its words; `NOWHERE` without words.
-        confidence: In (0, 1].
-        grounded: Whether scene or question name both things.
-        offset: Figure minus ground, by axis.
-        unit: The unit of the offset; empty if the text has none.
+        ground: The thing it is placed relative to.
+        span: Character offsets of the words; `NOWHERE` if there are none.
+        confidence: Confidence in (0, 1].
+        grounded: Whether the scene or the question names both things.
+        offset: Figure minus ground on each axis.
+        unit: The unit of the offset; empty if the text states none.
         direction: The relation without amounts, if `relation` includes them
             (`symbouq.auditing.quantities`).
-        sentence: Number of its sentence, if a record gives it.
+        sentence: Number of the sentence, if a record gives it.
     """
 
     figure: str
@@ -54,7 +54,7 @@ class Statement:
     sentence: int | None = None
 
     def record(self, sentence: int | None) -> dict[str, Any]:
-        """The statement in the shape of `symbouq.records.RelationRecord`.
+        """Convert the statement to the form of `symbouq.records.RelationRecord`.
 
         Args:
             sentence: Number of the scene sentence or claim that states it.
@@ -71,7 +71,6 @@ class Statement:
         }
 
     def _amounts(self) -> dict[str, Any]:
-        """Amounts as fields of a record; empty without any."""
         if not self.offset:
             return {}
         offset: dict[str, Any] = {}
@@ -85,7 +84,7 @@ class Statement:
 
 
 def offset_of(record: Mapping[str, Any]) -> Offset:
-    """Offset from the fields of a relation's record."""
+    """Convert the offset in the record of a relation."""
     return tuple(
         Shift(axis, Fraction(str(value)), sense)
         for axis, told in (record.get("offset") or {}).items()
@@ -94,12 +93,12 @@ def offset_of(record: Mapping[str, Any]) -> Offset:
 
 
 def grouped(ontology: Ontology, group: Sequence[Statement]) -> Iterator[Statement]:
-    """Statements for "A is between B and C": A is related to an additional thing that spans B and
-    C. With a single ground, a relation of two grounds states nothing.
+    """Yield the statements for "A is between B and C": A is related to an extra thing that spans B
+    and C. With only one ground, nothing is stated.
 
     Args:
         ontology: The tables of the profile.
-        group: One relation of one figure to each of its grounds, in order.
+        group: The same relation between one figure and each of its grounds, in order.
     """
     if len(group) > 1:
         whole = " and ".join(statement.ground for statement in group)
@@ -110,20 +109,20 @@ def grouped(ontology: Ontology, group: Sequence[Statement]) -> Iterator[Statemen
 
 
 def triples(statements: Iterable[Statement]) -> tuple[tuple[str, str, str], ...]:
-    """Figure, relation and ground of each statement."""
+    """Return the figure, relation and ground of each statement."""
     return tuple((s.figure, s.relation, s.ground) for s in statements)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Claim of a response: its type, text and statements.
+    """A claim in a response: its type, its text, and what it states.
 
     Its stance is `asserted`; `necessary`, `possible`, `impossible`, `unnecessary` or
-    `undetermined`; `counted`, if it says how many of its relations hold; or `supposed` (under an
-    "if" or "suppose"), `asked`, `quoted` (only somebody's words) or `retracted` (by later text),
-    which state nothing. Without statements, its reason may be `unread`, `uncertain` or
-    `not-in-profile`. Its rest are unread words about places; with a rest, its reason is `in-part`.
-    If the profile reads events, it has clauses.
+    `undetermined`; `counted`, if it says how many of its relations hold; or one that states
+    nothing: `supposed` (under an "if" or "suppose"), `asked`, `quoted` (only somebody's words) or
+    `retracted` (by later text). Without statements, its reason may be `unread`, `uncertain` or
+    `not-in-profile`. Its rest holds words about places that were not read. If there are any, its
+    reason is `in-part`. If the profile reads events, it has clauses.
     """
 
     type: str
@@ -137,19 +136,20 @@ class Claim:
 
     @property
     def counted(self) -> dict[str, int]:
-        """Count as fields of a claim's record; empty without one."""
+        """The count as fields of a claim's record; empty if there is none."""
         return {} if self.count is None else {"least": self.count[0], "most": self.count[1]}
 
 
 @dataclass(frozen=True)
 class Question:
-    """Question about a scene, as read.
+    """A question about a scene, as read.
 
     Attributes:
         text: The question, or a statement to be judged.
-        pair: The pair it asks about, figure and ground, if it names two things.
-        states: Relations of names that it states or asks to confirm, "Is A left of B?".
-        stance: Their stance: whether it asks if they hold, can hold or must hold.
+        pair: The pair it asks about, as figure and ground, if it names two things.
+        states: Relations between names that it states or asks to confirm: "Is A left of B?".
+        stance: The stance of these relations: whether the question asks if they hold, can hold or
+            must hold.
     """
 
     text: str
@@ -164,18 +164,19 @@ def _unasked() -> Question:
 
 @dataclass(frozen=True)
 class ParsedTrace:
-    """Trace as read.
+    """A trace, as read.
 
     Attributes:
-        scene: Statements of the scene, each with the number of its sentence.
-        claims: The claims, the conclusion last.
-        faults: Messages about parts unread because of an internal error or their length.
-        events: Clauses of each scene sentence with its number, empty if unread; None if the profile
-            reads no events.
-        complete: Whether everything the scene says about places was read. If its reader cannot
-            know, whether every sentence has statements.
-        lost: Messages about unread scene sentences or an unread question.
-        question: Function that reads the question on its first call. It raises `PipelineError` if
+        scene: What the scene states, each statement with the number of its sentence.
+        claims: The claims, with the conclusion last.
+        faults: Messages about parts that were not read because of an internal error or their
+            length.
+        events: The clauses of each scene sentence with its number, empty if unread; None if the
+            profile reads no events.
+        complete: Whether everything that the scene says about places was read. If the reader cannot
+            know that, whether every sentence states something.
+        lost: Messages about scene sentences or a question that were not read.
+        question: Function that reads the question when first called. It raises `PipelineError` if
             only the question is text and no pipeline is installed, or `InternalError`.
     """
 
@@ -188,32 +189,32 @@ class ParsedTrace:
     question: Callable[[], Question] = field(default=_unasked, compare=False)
 
     def of_sentence(self, number: int) -> tuple[Statement, ...]:
-        """Statements of a scene sentence."""
+        """Return what a scene sentence states."""
         return tuple(statement for n, statement in self.scene if n == number)
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """Things by name, numbered from 0 in order of appearance."""
+        """Maps each thing's name to a number, from 0 in order of appearance."""
         claimed = (statement for claim in self.claims for statement in claim.relations)
         return slots_of((*(statement for _, statement in self.scene), *claimed))
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the things, by slot."""
+        """The names of the things, by number."""
         return tuple(self.slots)
 
     def triple(self, statement: Statement) -> Triple:
-        """Statement of the trace over numbered things."""
+        """Return a statement in terms of numbered things."""
         return self.slots[statement.figure], statement.relation, self.slots[statement.ground]
 
     @property
     def numbered(self) -> list[tuple[int, Triple]]:
-        """The scene over numbered things."""
+        """The scene in terms of numbered things."""
         return [(number, self.triple(statement)) for number, statement in self.scene]
 
 
 def slots_of(statements: Iterable[Statement]) -> dict[str, int]:
-    """Things of statements by name, numbered from 0 in order of appearance."""
+    """Number the things in statements from 0, in order of appearance."""
     slots: dict[str, int] = {}
     for statement in statements:
         slots.setdefault(statement.figure, len(slots))

@@ -1,4 +1,4 @@
-"""Whole traces: scene, question and claims in order, for any parser."""
+"""Read whole traces: scene, question and claims in order, for any parser."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from symbouq.reading.text import ParsedTrace, Question, Statement
 
 
 class Told(NamedTuple):
-    """Texts of a trace for a reader.
+    """The texts of a trace for a reader.
 
     Attributes:
         scene: The scene's sentences.
-        question: The question, possibly empty.
-        reasoning: The reasoning claims, used with `conclusion`.
+        question: The question; may be empty.
+        reasoning: The reasoning claims, if `conclusion` is given.
         conclusion: The delivered answer.
-        response: Free text to split into claims, the answer last.
-        truncated: Whether it was cut off and has no answer.
-        options: The possible answers as a lettered list.
+        response: Free text, to be split into claims with the answer last.
+        truncated: Whether the response was cut off and has no answer.
+        options: The possible answers, as a lettered list.
     """
 
     scene: Sequence[str]
@@ -39,11 +39,11 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class ClaimTexts:
-    """Texts of a trace's claims.
+    """The texts of a trace's claims.
 
     Attributes:
         texts: The claims without the conclusion, or the whole response.
-        conclusion: The conclusion, if given separately.
+        conclusion: The conclusion, if it is given separately.
         response: The response whose sentences are the claims; None if claims are given one by one.
     """
 
@@ -54,17 +54,17 @@ class ClaimTexts:
 
 @dataclass(frozen=True)
 class Setting:
-    """Scene and question of a trace, as read.
+    """The scene and question of a trace, as read.
 
     Attributes:
-        scene: Statements of each scene sentence.
-        pair: Pair of the question: figure and ground.
+        scene: What each scene sentence states.
+        pair: The pair that the question asks about: figure and ground.
         question: Function that reads the question.
-        parser: Function that creates a parser of claims about the scene.
-        faults: Messages about unread parts of the scene.
-        lost: Messages about unreadable scene sentences or an unreadable question.
-        complete: Whether everything the scene says about places was read; None if unknown.
-        events: Clauses of each scene sentence, if the profile reads events.
+        parser: Function that creates a parser for claims about the scene.
+        faults: Messages about parts of the scene that were not read.
+        lost: Messages about scene sentences or a question that cannot be read.
+        complete: Whether everything that the scene says about places was read; None if unknown.
+        events: The clauses of each scene sentence, if the profile reads events.
     """
 
     scene: tuple[tuple[Statement, ...], ...]
@@ -78,11 +78,11 @@ class Setting:
 
 
 class TraceReader(ABC):
-    """Reader of traces, with the tables of one profile."""
+    """Reader of traces with the tables of one profile."""
 
     @abstractmethod
     def split(self, scene: str) -> list[str]:
-        """Sentences of a scene given as one string."""
+        """Split a scene, given as one string, into sentences."""
 
     @abstractmethod
     def question(self, scene: Sequence[str], question: str) -> Question:
@@ -95,11 +95,11 @@ class TraceReader(ABC):
 
     @abstractmethod
     def setting(self, told: Told) -> Setting:
-        """Read scene and question of a trace.
+        """Read the scene and question of a trace.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
-            ReadingError: If a sentence of the scene has no end.
+            ReadingError: If a scene sentence does not end within the limit.
         """
 
     def ahead(self, traces: Iterable[Told]) -> None:  # noqa: B027
@@ -115,10 +115,10 @@ class TraceReader(ABC):
         truncated: bool = False,
         options: str = "",
     ) -> ParsedTrace:
-        """Read one trace, with its claims given one by one or as free text.
+        """Read a trace whose claims are given one by one or as free text.
 
         Raises:
-            ReadingError: If a sentence of the scene has no end.
+            ReadingError: If a scene sentence does not end within the limit.
         """
         told = Told(scene, question, reasoning, conclusion, response, truncated, options)
         setting = self.setting(told)
@@ -134,7 +134,7 @@ class TraceReader(ABC):
             except InternalError as error:
                 if error.part in failed:
                     raise
-                # Read again without the claim: it may have left the things half changed.
+                # Read again without the claim, as it may have left the things half changed.
                 failed[error.part] = str(error)
                 continue
             return ParsedTrace(
@@ -154,7 +154,7 @@ class TraceReader(ABC):
         response: str | None,
         truncated: bool = False,
     ) -> ClaimTexts:
-        """Texts of a trace's claims, given one by one or as free text."""
+        """Return the texts of a trace's claims, which are given one by one or as free text."""
         if response is None:
             return ClaimTexts(steps or (), conclusion or "", None)
         segments = segmented(response)

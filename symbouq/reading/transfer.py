@@ -1,6 +1,8 @@
-"""Texts read with the tables of one profile and judged in another.
+"""Adapt texts that are read with the tables of one profile to another one, in which they are
+judged.
 
-A sentence says the same in every profile; the profile defines what its relations mean.
+The words of a sentence mean the same in every profile. The profile defines what the relations
+imply.
 """
 
 from __future__ import annotations
@@ -16,14 +18,14 @@ T = TypeVar("T", bound=Hashable)
 
 
 def transferred(text: ParsedTrace, ontology: Ontology) -> ParsedTrace:
-    """Translate a text read with the tables of another profile to relations of this one.
+    """Translate a text read with the tables of another profile into relations of this one.
 
-    Directions stated together that exclude each other here are joined: "above and to the left of".
-    A claim with relations outside the profile states nothing, with that reason.
+    Directions that are stated together but exclude each other in this profile are joined: "above
+    and to the left of". A claim with relations outside the profile states nothing, for that reason.
 
     Args:
         text: The text as read.
-        ontology: The tables of the profile.
+        ontology: The tables of this profile.
     """
     numbers = dict.fromkeys(number for number, _ in text.scene)
     scene = [(n, s) for n in numbers for s in _together(text.of_sentence(n), ontology)]
@@ -56,15 +58,15 @@ def _together(said: tuple[Statement, ...], ontology: Ontology) -> tuple[Statemen
 def together(
     said: Sequence[tuple[T, str, T]], ontology: Ontology
 ) -> list[tuple[tuple[T, str, T], list[int]]]:
-    """Translate the statements of one sentence to relations of a profile.
+    """Translate the statements of one sentence into relations of a profile.
 
     Args:
-        said: Its statements, in relations of any profile.
+        said: The statements, in relations of any profile.
         ontology: The tables of the profile.
 
     Returns:
-        Relations of the profile, with the positions of their sources. Relations outside the profile
-        are omitted.
+        The relations of the profile, each with the positions of the statements it comes from.
+            Relations outside the profile are omitted.
     """
     joins, excludes = ontology.relations.join, ontology.relations.excludes
     found: dict[tuple[T, str, T], list[int]] = {}

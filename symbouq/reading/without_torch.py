@@ -1,27 +1,42 @@
-"""spaCy, imported without PyTorch unless one of its pipelines may need it.
+"""Import spaCy without its commands, and without PyTorch unless a pipeline needs it.
 
-thinc, spaCy's numerical library, imports PyTorch if it is installed, which takes more than half of
-the time of a command on a few sentences. PyTorch can still be imported later.
+If PyTorch is installed, thinc, spaCy's numerical library, imports it. On a few sentences, this
+takes more than half of a command's time, and spaCy's own commands take a fifth of the rest. Both
+can still be imported later.
 """
 
 import sys
+from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
 
 __all__ = ("spacy",)
 
 _NEED_TORCH = ("spacy_transformers", "spacy_curated_transformers")
-"""Packages whose pipelines run on PyTorch, through thinc."""
+"""Packages whose pipelines run on PyTorch through thinc."""
 
 
-def _import_thinc() -> None:
-    if "torch" in sys.modules or "thinc" in sys.modules or any(map(find_spec, _NEED_TORCH)):
-        return
-    sys.modules["torch"] = None  # type: ignore[assignment]  # its import fails meanwhile
+def _info(*args: Any, **named: Any) -> Any:
+    """`spacy.info`: importing spaCy takes nothing else from its commands."""
+    return import_module("spacy.cli.info").info(*args, **named)
+
+
+def _import_spacy() -> None:
+    absent: dict[str, ModuleType | None] = {}
+    if "spacy" not in sys.modules:
+        commands = ModuleType("spacy.cli.info")
+        commands.info = _info  # type: ignore[attr-defined]
+        absent = {"spacy.cli": ModuleType("spacy.cli"), "spacy.cli.info": commands}
+    if not ({"torch", "thinc"} & sys.modules.keys() or any(map(find_spec, _NEED_TORCH))):
+        absent["torch"] = None  # its import fails meanwhile
+    sys.modules.update(absent)  # type: ignore[arg-type]
     try:
-        import thinc.compat  # noqa: F401
+        import spacy  # noqa: F401
     finally:
-        del sys.modules["torch"]
+        for name in absent:
+            sys.modules.pop(name, None)
 
 
-_import_thinc()
+_import_spacy()
 import spacy  # noqa: E402

@@ -1,4 +1,4 @@
-"""Unwrapping of lines: joining sentences that continue on the next line."""
+"""Join sentences that continue on the next line."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _MARKER = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,2}[.)])\s+")
 _LABEL = re.compile(r"\s*(?:\w+ ){0,3}\w+\s*:")
 _APART = re.compile(r"\s*(?:#|\||>|```)|\s{5,}")
-"""Beginnings of lines that are never joined: headings, rows, quotations, code."""
+"""Beginnings of lines that are not joined to the line before: headings, rows, quotations, code."""
 _END = re.compile(r"[.!?\u2026][*_\"')\]\u201d]*(?:\s|$)")
 _FEWEST = 3
-"""Minimum number of words on a line that may begin a wrapped sentence."""
+"""Minimum number of words on a line where a wrapped sentence may begin."""
 
 
 def unwrapped(text: str) -> str:
-    """A text of the same length with a space for each line break inside a sentence. Lists,
-    headings, labels and separate lines stay unchanged.
+    """Replace each line break inside a sentence by a space. Lists, headings, labels and separate
+    lines stay unchanged.
     """
     if "\n" not in text.strip():
         return text
@@ -72,7 +72,6 @@ def _continues(line: str, following: str, closed: bool) -> bool:
 
 
 def _begins(line: str) -> bool:
-    """Whether a line may begin a wrapped sentence."""
     marker = _MARKER.match(line)
     words = _WORD.findall(line, marker.end() if marker else 0)
     if len(words) < _FEWEST or _APART.match(line):

@@ -10,7 +10,7 @@ from symbouq.records.base import Record
 
 
 class AnswerRecord(Record):
-    """Answer to a question from its scene, as `symbouq answer` writes it."""
+    """Answer to a question given its scene, as written by `symbouq answer`."""
 
     id: str
     """Id of the record."""
@@ -28,6 +28,6 @@ class AnswerRecord(Record):
     premises: list[str]
     """Premises of the answer, as `scene:N`."""
     default: bool
-    """Whether the answer is a default for want of proof: no, because yes does not follow."""
+    """Whether the answer is "no" only by default, because "yes" does not follow."""
     faults: list[str] = Field(default_factory=list)
-    """Internal errors that kept scene or question from being read."""
+    """Internal errors that prevented the scene or question from being read."""

@@ -14,20 +14,22 @@ SCHEMA_VERSION = 1
 """Version of the output records."""
 
 Context = Literal["assumed", "grounded", "non-committal"]
-"""Earlier claims in the context of a claim: `assumed`, all of them (Eq. prefix); `grounded`, those
-that the scene entails (Eq. trusted); `non-committal`, as grounded, but contradictions of earlier
-claims are reported (appendix Assumed and Grounded Contexts)."""
+"""Earlier claims that form the context of a claim. `assumed`: all of them (Eq. prefix); `grounded`:
+those that the scene entails (Eq. trusted); `non-committal`: as grounded, but contradictions of
+earlier claims are reported (appendix Assumed and Grounded Contexts).
+"""
 Answers = Literal["answer", "relation"]
-"""How to judge the conclusion: `answer` compares a conclusion without a relation with what the
-scene settles; `relation` judges relations only, as the paper does, and admits every claim with
-relations to the contexts."""
+"""How to judge the conclusion. `answer` compares a conclusion without a relation with what the
+scene settles. `relation` judges relations only, as the paper does, and admits every claim that has
+relations to the contexts.
+"""
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class OntologyRecord(Record):
-    """Rules used for an audit."""
+    """Rules used in an audit."""
 
     name: str
     """`builtin`, or the folder of your ontology."""
@@ -82,37 +84,40 @@ class ClaimAudit(Record):
     """The claim in words."""
     stance: ClaimStance = "asserted"
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
-    lists of possible relations (`alternatives`), are judged over the possible layouts and enter no
-    context; nor do `counted` claims. `supposed`, `asked`, `quoted` and `retracted` text states
-    nothing."""
+    lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
+    added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
+    `retracted` text states nothing.
+    """
     least: int | None = None
-    """Of a `counted` claim: minimum number of true relations."""
+    """Minimum number of true relations, for a `counted` claim."""
     most: int | None = None
-    """Of a `counted` claim: maximum number of true relations."""
+    """Maximum number of true relations, for a `counted` claim."""
     relations: list[RelationRecord]
-    """Canonical relations it states."""
+    """Canonical relations that the claim states."""
     rest: list[str] = Field(default_factory=list)
-    """Unread words about places. A claim with any is never entailed."""
+    """Words about places that were not read. A claim that has any is never entailed."""
     verdict: VerdictName
     """Verdict in the assumed context."""
     grounded_verdict: VerdictName
     """Verdict in the grounded context."""
     conditional: bool
-    """Whether the verdict decides the claim, but changes in the grounded context."""
+    """Whether the verdict decides the claim but is different in the grounded context."""
     repair_cost: int
     """The paper's bounded repair cost, 0 to 4."""
     repair_cost_exact: int | None = None
-    """Exact repair cost. Null if no removal of claims helps, or if none was found before
-    `timed_out`."""
+    """Exact repair cost. Null if no removal of claims helps, or if time ran out before one was
+    found (`timed_out`).
+    """
     first_conflict: bool
     """Whether this claim is the first to make the context inconsistent."""
     reason: Reason = ""
-    """Why the verdict is unknown: the context leaves it open; its relations conflict, were not
-    decided in time or depend on unread text; no relation is stated; a relation is unread,
-    uncertain, read in part, not in the profile or denied without a relation for that; or the claim
-    is supposed, asked, quoted or retracted. Empty for other verdicts."""
+    """Why the verdict is unknown: the context leaves the claim open; its relations conflict, were
+    not decided in time or depend on unread text; no relation is stated; a relation is unread,
+    uncertain, read only in part, not in the profile, or denied although no relation expresses the
+    denial; or the claim is supposed, asked, quoted or retracted. Empty for other verdicts.
+    """
     grounded_reason: Reason = ""
-    """Why the grounded verdict is unknown, in the same words."""
+    """Why the grounded verdict is unknown, with the same values."""
     premises: list[str]
     """Premises of a decided verdict: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)
@@ -149,10 +154,11 @@ class ConclusionRecord(Record):
     """How the conclusion was judged."""
 
     by: Literal["relation", "answer", "none"]
-    """`relation`: its relations were judged like any claim; `answer`: it was compared with the
-    scene's own answer, unlike in the paper; `none`: there was nothing to judge."""
+    """`relation`: its relations were judged like those of any claim; `answer`: it was compared with
+    the scene's own answer, unlike in the paper; `none`: there was nothing to judge.
+    """
     text: str
-    """Text of the conclusion; empty without a claim."""
+    """Text of the conclusion; empty if there is no claim."""
 
 
 class Audit(Record):
@@ -169,7 +175,7 @@ class Audit(Record):
     reader: ReaderRecord | None = None
     """Reader of the text; null if nothing was read."""
     context: Context
-    """Context used by profile, features and Constraint-Rule."""
+    """Context used for profile, features and Constraint-Rule."""
     scene: SceneAudit
     """The scene."""
     claims: list[ClaimAudit]
@@ -179,15 +185,18 @@ class Audit(Record):
     profile: ProfileRecord
     """The Determinacy Profile."""
     discounted: ProfileRecord
-    """The profile in which a claim counts as much as its weakest premise."""
+    """Variant of the profile in which a claim counts as much as its weakest premise."""
     features: FeatureRecord
     """Inputs of the learned constraint scores."""
     constraint_rule: Share | None
     """The training-free score Constraint-Rule, from 0 to 1; null for a `truncated` trace."""
     truncated: bool = False
-    """Whether the trace's output was cut off or is empty: it has no answer and no score."""
+    """Whether the trace's output was cut off or is empty. There is then no answer and no score."""
     timed_out: bool = False
     """Whether time ran out. Claims whose message says so have no verdict, and premises and repairs
-    may not be the best."""
+    may not be the best ones.
+    """
     faults: list[str] = Field(default_factory=list)
-    """Parts that were not read, because of an error or their length, or not decided in time."""
+    """Parts that were not read, because of an error or their length, or that were not decided in
+    time.
+    """

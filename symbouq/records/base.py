@@ -1,4 +1,4 @@
-"""Records from lines of files: one JSON object each, checked field by field."""
+"""Read records from lines of files: one JSON object each, checked field by field."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from symbouq.errors import RecordError
 
 
 def encodable(text: str) -> str:
-    """Replace lone surrogates, as in a character cut in two, by the replacement character. No file
-    can hold them.
+    """Replace lone surrogates, as in a character cut in two, by the replacement character. They
+    cannot be written to a file.
     """
     if text.isascii():
         return text
@@ -20,7 +20,7 @@ def encodable(text: str) -> str:
 
 
 def all_encodable(value: Any) -> Any:
-    """Apply `encodable` to a text or the texts of a list; return other values unchanged."""
+    """Apply `encodable` to a text, or to each text in a list. Return other values unchanged."""
     if isinstance(value, str):
         return encodable(value)
     if isinstance(value, list):
@@ -31,11 +31,11 @@ def all_encodable(value: Any) -> Any:
 EncodableText = Annotated[str, AfterValidator(encodable)]
 """Text without lone surrogates."""
 EncodableLabels = Annotated[Any, AfterValidator(all_encodable)]
-"""Any value; texts, and texts in a list, have no lone surrogates."""
+"""Any value. Texts, and texts in a list, have no lone surrogates."""
 
 
 class Record(BaseModel):
-    """Record with a docstring for each field."""
+    """A record in which each field has a docstring."""
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
@@ -87,7 +87,6 @@ def _not_json(line: bytes, error: ValueError) -> str:
 
 
 def _explained(error: ValidationError) -> str:
-    """Short description of a record's invalid fields."""
     parts: list[str] = []
     for problem in error.errors(include_url=False, include_input=False)[:3]:
         place = ".".join(str(part) for part in problem["loc"] if not _is_internal(part))

@@ -38,7 +38,7 @@ CLAIM_FEATURES: dict[str, str] = {
     "topology": "share of its relations that are of topology",
     "location": "share of its relations that say where a thing is, starts or ends",
 }
-"""Claim features in order: name to definition."""
+"""Claim features in order. Maps each name to its definition."""
 
 TRACE_FEATURES: dict[str, str] = {
     "context_size": "how many relations the scene states",
@@ -59,4 +59,4 @@ TRACE_FEATURES: dict[str, str] = {
     "conclusion_contradicted": "1 if the conclusion is contradicted",
     "conclusion_not_evaluable": "1 if the conclusion is not evaluable",
 }
-"""Trace features in order: name to definition."""
+"""Trace features in order. Maps each name to its definition."""

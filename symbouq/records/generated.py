@@ -1,4 +1,4 @@
-"""Generated traces as written to files: dictionaries with more fields than the audit reads."""
+"""Generated traces as written to files: dictionaries with more fields than the audit needs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 Record = Mapping[str, Any]
 
 SEGMENTED = "segmented"
-"""Field for traces whose claims come from their audit."""
+"""Field that marks traces whose claims come from their audit."""
 
 ANSWER = (
     "response",
@@ -25,22 +25,22 @@ ANSWER = (
     "faults",
     "reader",
 )
-"""Fields of a trace that belong to its answer and not to other answers to the same question."""
+"""Fields of a trace that belong to its own answer, not to other answers to the same question."""
 RELATIONAL = ("scene_relations", "scene_events", "complete")
-"""Fields of claims given as relations; absent from answers in words."""
+"""Fields for claims given as relations. Answers in words do not have them."""
 
 
 def is_structured(record: Record) -> bool:
-    """Whether a trace lists its claims; otherwise the audit splits its response."""
+    """Whether a trace lists its claims. Otherwise the audit splits its response into claims."""
     return record.get("conclusion") is not None
 
 
 def status_of(record: Record) -> str:
-    """Outcome of a generation: `valid`, `invalid`, `truncated` or `failed`."""
+    """Return the outcome of a generation: `valid`, `invalid`, `truncated` or `failed`."""
     return str((record.get("generation") or {}).get("status", "valid"))
 
 
 def meta_of(record: Record) -> dict[str, Any]:
-    """The `meta` of a record; empty if it is not an object."""
+    """Return the `meta` of a record; empty if it is not an object."""
     meta = record.get("meta")
     return meta if isinstance(meta, dict) else {}

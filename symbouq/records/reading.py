@@ -1,4 +1,4 @@
-"""Readings by a language model: replies, and lines of the file that stores them."""
+"""Readings by a language model: its replies, and the lines of the file that stores them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,15 @@ Stance = Literal[
     "retracted",
 ]
 """How a claim is made. Necessary, possible and impossible claims, and lists of alternatives, are
-judged over the possible layouts and enter no context; supposed, asked, quoted and retracted text
-states nothing."""
+judged over the possible layouts and are not added to a context. Supposed, asked, quoted and
+retracted text states nothing.
+"""
 
 Unexpressible = Literal["no-relation", "number", "frame", "change", "quantifier", "reference"]
-"""Why words about a place are not a relation: the ontology has none; they state a number, another
-frame of reference, a change or time, or a quantifier over unlisted things; or they are unclear."""
+"""Why words about a place are not a relation: the ontology has none for them; they state a number,
+another frame of reference, a change or time, or a quantifier over unlisted things; or they are
+unclear.
+"""
 
 Words = str | Annotated[list[int], Field(min_length=2, max_length=2)]
 """Words of a sentence, verbatim or as character offsets (start, end)."""
@@ -40,26 +43,28 @@ class ThingMention(_Part):
     """Thing mentioned in a sentence."""
 
     id: str
-    """Id of the thing, the same throughout the trace."""
+    """Id of the thing. It is the same throughout the trace."""
     words: Words
-    """Words that mention it."""
+    """Words that mention the thing."""
 
 
 class RelationReading(_Part):
-    """Relation in a sentence."""
+    """Relation stated in a sentence."""
 
     words: Words
-    """Words that state it."""
+    """Words that state the relation."""
     stance: Stance = "asserted"
     """Stance."""
     polarity: Literal["affirmed", "denied"] = "affirmed"
-    """Whether it is asserted or denied."""
+    """Whether the relation is asserted or denied."""
     subject: str
-    """Id of the thing placed."""
+    """Id of the thing that is placed."""
     relation: str
     """Canonical name of the relation."""
     object: str | Annotated[list[str], Field(min_length=2)]
-    """Id of the thing it is placed by, or several ids for a relation such as *between*."""
+    """Id of the thing relative to which it is placed, or several ids for a relation such as
+    *between*.
+    """
     amount: str = ""
     """Distance, such as "60 cm" or "at least 2 blocks"; empty if not stated."""
 
@@ -68,7 +73,7 @@ class PlaceReading(_Part):
     """Position of a thing on a scale, such as "row 3" or "second from the left"."""
 
     words: Words
-    """Words that state it."""
+    """Words that state the position."""
     thing: str
     """Id of the thing."""
     scale: str
@@ -76,14 +81,14 @@ class PlaceReading(_Part):
     number: Annotated[int, Field(ge=-999, le=999)]
     """Position on the scale."""
     of: str = ""
-    """Id of what the positions belong to; empty if not stated."""
+    """Id of the thing that the positions belong to; empty if not stated."""
 
 
 class HeadingReading(_Part):
     """Direction in which a thing faces, looks or goes."""
 
     words: Words
-    """Words that state it."""
+    """Words that state the direction."""
     thing: str
     """Id of the thing."""
     direction: str
@@ -91,7 +96,7 @@ class HeadingReading(_Part):
 
 
 class UnexpressedReading(_Part):
-    """Words about a place that are not part of a relation."""
+    """Words about a place that belong to no relation."""
 
     words: Words
     """The words."""
@@ -105,28 +110,28 @@ class SentenceReading(_Part):
     sentence: str
     """Label of the sentence in the request, such as `S2`."""
     things: list[ThingMention] = Field(default_factory=list)
-    """Things it mentions."""
+    """Things that the sentence mentions."""
     relations: list[RelationReading] = Field(default_factory=list)
-    """Relations it states."""
+    """Relations that the sentence states."""
     places: list[PlaceReading] = Field(default_factory=list)
-    """Positions on scales that it states."""
+    """Positions on scales that the sentence states."""
     headings: list[HeadingReading] = Field(default_factory=list)
     """Directions in which things face."""
     count: list[int] = Field(default_factory=list, max_length=2)
-    """Minimum and maximum number of its counted relations that hold; empty if it has none."""
+    """How many of the counted relations hold, at least and at most; empty if none are counted."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
-    """Parts that are not part of a relation."""
+    """Words about a place that belong to no relation."""
 
 
 class Reply(_Part):
-    """Reading of some sentences of a trace, by a language model."""
+    """A language model's reading of some sentences of a trace."""
 
     sentences: list[SentenceReading]
     """Sentences, in order."""
     asks: list[str] = Field(default_factory=list, max_length=2)
-    """Ids of the two things the question is about; empty if it asks something else."""
+    """Ids of the two things that the question is about; empty if it asks for something else."""
     answer: str = ""
-    """Label of the sentence with the answer; empty if there is none."""
+    """Label of the sentence that contains the answer; empty if there is none."""
 
 
 class ReadingsRecord(Record):
@@ -135,20 +140,20 @@ class ReadingsRecord(Record):
     model: str
     """The language model."""
     prompt: str
-    """Version of its prompt."""
+    """Version of the prompt that it was given."""
     second_opinion: bool = False
     """Whether the parser also reads the trace, for comparison."""
     alone: bool = False
     """Whether the model saw each sentence in a separate request."""
     replies: list[Annotated[list[Reply], Field(min_length=1)]]
-    """Replies to each request, in order; several if the model was asked repeatedly."""
+    """Replies to each request, in order. There are several if the model was asked repeatedly."""
 
 
 class StoredReading(Record):
     """Line of a file of readings: one reply to one request."""
 
     id: str
-    """Id of the trace it was first read for."""
+    """Id of the trace for which it was first read."""
     part: Literal["scene", "claims"]
     """Part of the trace."""
     text: str
@@ -160,8 +165,8 @@ class StoredReading(Record):
     ontology: str
     """SHA-256 of the ontology's files."""
     sample: Annotated[int, Field(ge=0)] = 0
-    """Number of the reply, if the model is asked repeatedly."""
+    """Number of the reply, if the model was asked repeatedly."""
     reply: Reply
     """The reply; you may edit it."""
     usage: dict[str, Any] = Field(default_factory=dict)
-    """Tokens of prompt and reply, as counted by the server."""
+    """Number of tokens in the prompt and the reply, as counted by the server."""

@@ -11,26 +11,29 @@ from symbouq.records.base import Record
 
 
 class Reliability(Record):
-    """Probability that a trace's answer is right, as `symbouq predict` writes it."""
+    """Probability that a trace's answer is right, as written by `symbouq predict`."""
 
     id: str
     """Id of the trace."""
     reliability: Annotated[float, Field(ge=0, le=1)]
     """Calibrated probability that the delivered answer is right."""
     accepted: bool | None = None
-    """Whether `reliability` reaches the threshold of the model's guarantee; absent without a
-    guarantee."""
+    """Whether `reliability` reaches the threshold that the model guarantees; absent without a
+    guarantee.
+    """
     scores: dict[str, float]
     """Candidate scores, each calibrated on validation."""
     contributions: dict[str, float]
-    """Contribution of each candidate to the log-odds relative to the validation mean; positive
-    values favour the answer."""
+    """How much each candidate contributes to the log-odds, compared with the validation mean.
+    Positive values favour the answer.
+    """
     profile: ProfileRecord
     """The Determinacy Profile."""
     model_hash: str
     """Hash of the model file."""
     missing: list[str] = Field(default_factory=list)
-    """Scores missing from the trace; their validation means are used."""
+    """Scores that the trace does not have. Their validation means are used instead."""
     faults: list[str] = Field(default_factory=list)
-    """Why scores are missing although the trace has input for them, such as the tokens of another
-    text."""
+    """Why scores are missing although the trace has input for them, such as tokens that belong to
+    another text.
+    """

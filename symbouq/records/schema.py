@@ -23,5 +23,5 @@ RECORDS: dict[str, type[Record]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of the input and output records, by name."""
+    """Return the JSON Schema of each input and output record, by name."""
     return {name: model.model_json_schema() for name, model in RECORDS.items()}

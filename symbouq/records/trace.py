@@ -20,29 +20,31 @@ class RelationRecord(Record):
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
     subject: EncodableText
-    """The thing placed."""
+    """The thing that is placed."""
     relation: EncodableText
     """Canonical name of the relation."""
     object: EncodableText
-    """The thing it is placed by."""
+    """The thing relative to which it is placed."""
     offset: dict[str, int | float | dict[Bound, int | float]] | None = None
-    """Amount: axis (x to the right, y upwards) to subject minus object, `{"x": -3}`, or to bounds
-    of that, `{"x": {"<": -3}}`, with <, <=, > or >=."""
+    """Amount. Maps an axis (x to the right, y upwards) to the subject's position minus the
+    object's, `{"x": -3}`, or to bounds on it, `{"x": {"<": -3}}`, with <, <=, > or >=.
+    """
     unit: str | None = None
-    """Unit of `offset`, one of the profile's; absent if the text has none."""
+    """Unit of `offset`, which must be one of the profile's; absent if the text states none."""
     sentence: Annotated[int, Field(ge=1)] | None = None
     """Number of the scene sentence or claim that states it, from 1."""
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
-    """Character offsets (start, end) in that sentence or claim."""
+    """Character offsets (start, end) within that sentence or claim."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Share of such readings that are right. Below 0.75 the claim contradicts nothing
-    (docs/reading.md)."""
+    """Share of such readings that are right. Below 0.75, the claim contradicts nothing
+    (docs/reading.md).
+    """
     grounded: bool | None = None
-    """Whether scene or question name both things; computed if absent."""
+    """Whether the scene or question names both things; computed if absent."""
 
 
 def _from_triple(value: Any) -> Any:
-    """A `[subject, relation, object]` list as the object form."""
+    """Convert a `[subject, relation, object]` list to the object form."""
     if isinstance(value, list | tuple):
         if len(value) != 3 or not all(isinstance(part, str) for part in value):
             raise ValueError("a relation is [subject, relation, object], three strings")
@@ -63,7 +65,7 @@ class ClauseRecord(Record):
     verb: EncodableText = ""
     """Verb of the ontology; empty for a state."""
     strange: bool = False
-    """Whether the ontology lacks the verb."""
+    """Whether the verb is missing from the ontology."""
     tense: Literal["now", "past"] = "past"
     """Tense."""
     aspect: Literal["simple", "progressive", "perfect"] = "simple"
@@ -78,19 +80,19 @@ class ClauseRecord(Record):
     goes: list[tuple[str, str]] = Field(default_factory=list)
     """Ways with their grounds."""
     located: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the event's place, with their grounds."""
+    """Relations of the place where the event happens, with their grounds."""
     within: list[tuple[str, str]] = Field(default_factory=list)
-    """Pairs of grounds around the event's place."""
+    """Pairs of grounds that surround the place of the event."""
     started: list[tuple[str, str]] = Field(default_factory=list)
     """Relations of the starting place, with their grounds."""
     back: bool = False
-    """Whether it reverses the previous way."""
+    """Whether the clause reverses the previous way."""
     often: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Minimum number of times."""
+    """Minimum number of times that the event happens."""
 
 
 class ClaimRecord(Record):
-    """Claim given by its relations."""
+    """Claim that is given by its relations."""
 
     model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
 
@@ -100,21 +102,22 @@ class ClaimRecord(Record):
     """The claim in words, for the report only."""
     stance: ClaimStance = "asserted"
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
-    lists of possible relations (`alternatives`), are judged over the possible layouts and enter no
-    context; nor do `counted` claims. `supposed`, `asked`, `quoted` and `retracted` text states
-    nothing."""
+    lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
+    added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
+    `retracted` text states nothing.
+    """
     least: Annotated[int, Field(ge=0)] | None = None
-    """Of a `counted` claim: minimum number of true relations."""
+    """Minimum number of true relations, for a `counted` claim."""
     most: Annotated[int, Field(ge=0)] | None = None
-    """Of a `counted` claim: maximum number of true relations."""
+    """Maximum number of true relations, for a `counted` claim."""
     reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
-    """Why text that mentions a place states nothing."""
+    """Why a text that mentions a place states nothing."""
     rest: list[str] = Field(default_factory=list)
-    """Unread words about places. A claim with any is never entailed."""
+    """Words about places that were not read. A claim that has any is never entailed."""
     relations: list[Relation] = Field(default_factory=list)
-    """Relations it states; empty if none is supported."""
+    """Relations that the claim states; empty if none is supported."""
     events: list[ClauseRecord] = Field(default_factory=list)
-    """The same as clauses, in a profile for events."""
+    """The same content as clauses, in a profile for events."""
 
     @model_validator(mode="after")
     def _has_no_relation_of_its_own(self) -> Self:
@@ -124,7 +127,7 @@ class ClaimRecord(Record):
 
 
 def _identity(value: Any) -> Any:
-    """Convert an id to text; whole numbers become their digits."""
+    """Convert an id to text. Whole numbers become their digits."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return all_encodable(value)
@@ -146,17 +149,17 @@ class Instance(Record):
     scene: list[EncodableText] | EncodableText | None = None
     """Trusted description: a list of sentences, or one text to split."""
     scene_relations: list[Relation] | None = None
-    """The scene as relations; it is then not parsed."""
+    """The scene as relations. If given, the text is not parsed."""
     scene_events: list[list[ClauseRecord]] | None = None
-    """The same as clauses per sentence, in a profile for events."""
+    """The same content as clauses, one list per sentence, in a profile for events."""
     question: EncodableText = ""
     """The question. It names the pair that a bare label is about."""
     dataset: EncodableText | None = None
-    """Name of the data set; chooses the profile and the reader."""
+    """Name of the dataset, which determines the profile and the reader."""
     profile: EncodableText | None = None
-    """Profile of this record; overrides the one of its dataset."""
+    """Profile for this record; overrides that of its dataset."""
     readings: ReadingsRecord | None = None
-    """Readings of the text by a language model; they are checked and used instead of parsing."""
+    """Readings of the text by a language model. They are checked and used instead of parsing."""
 
     @model_validator(mode="before")
     @classmethod
@@ -196,15 +199,17 @@ class Trace(Instance):
     conclusion: EncodableText | None = None
     """Delivered answer."""
     response: EncodableText | None = None
-    """The model's free text, split into claims if there is no `conclusion`."""
+    """The model's free text. It is split into claims if there is no `conclusion`."""
     truncated: bool = False
-    """Whether the output was cut off or is empty. There is then no answer and no score, and a last
-    sentence without an end is not judged."""
+    """Whether the output was cut off or is empty. There is then no answer and no score, and an
+    unfinished last sentence is not judged.
+    """
     claims: list[ClaimRecord] | None = None
     """Claims as relations, in order; the last one is the conclusion."""
     complete: bool = True
-    """For traces given as relations: whether the relations are all the scene says about places. If
-    not, gaps decide nothing."""
+    """For traces given as relations: whether the relations are all that the scene says about
+    places. If not, gaps decide nothing.
+    """
     faults: list[EncodableText] = Field(default_factory=list)
     """For traces given as relations: parts of the text that could not be read."""
     reader: ReaderRecord | None = None
@@ -212,7 +217,7 @@ class Trace(Instance):
     model: str | None = None
     """Model that wrote the trace."""
     answer_space: EncodableLabels = None
-    """Possible labels, by which an answer without a relation is judged."""
+    """Possible labels, against which an answer without a relation is judged."""
     answer: Any = None
     """Right answer, for evaluation only: the audit never reads it."""
     correct: Any = None

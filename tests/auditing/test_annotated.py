@@ -10,10 +10,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.audits import audits
 
 from symbouq.api import TraceAuditor
 from symbouq.reading.model.dialogue import sentences_of
@@ -37,7 +39,10 @@ def letters(text: str) -> str:
     return "".join(c for c in text if c.isalnum())
 
 
-def traces(file: Path, ids: set[str]) -> dict[str, dict[str, Any]]:
+@cache
+def traces(file: Path) -> dict[str, dict[str, Any]]:
+    """The annotated traces of a file by their ids."""
+    ids = {row["id"] for row in ROWS if row["file"] == f"{file.parent.name}/{file.name}"}
     with gzip.open(file, "rt", encoding="utf-8") as lines:
         found = {row["id"]: row for row in map(json.loads, lines) if row["id"] in ids}
     assert found.keys() == ids
@@ -69,14 +74,11 @@ def counted(data: Path, part: str) -> Counter[str]:
     """Counts over the annotated sentences of the files that have a part in their names; what is
     said to be possible or necessary is no claim that something holds.
     """
-    rows = [row for row in ROWS if part in row["file"]]
-    auditor, count = TraceAuditor(), Counter[str]()
-    for name in sorted({row["file"] for row in rows}):
-        own = [row for row in rows if row["file"] == name]
-        found = traces(data / name, {row["id"] for row in own})
-        for row in own:
-            trace = found[row["id"]]
-            add(count, row, trace, auditor.audit(Trace.model_validate(trace)))
+    pairs = [(row, traces(data / row["file"])[row["id"]]) for row in ROWS if part in row["file"]]
+    audited = audits(TraceAuditor(), (Trace.model_validate(trace) for _, trace in pairs))
+    count = Counter[str]()
+    for pair, audit in zip(pairs, audited, strict=True):
+        add(count, *pair, Audit.model_validate(audit))
     return count
 
 
@@ -107,7 +109,7 @@ PASSAGE = 8
 def read_by_model(data: Path, part: str, second_opinion: bool) -> Counter[str]:
     """Counts over every second annotated sentence of some files, as a large language model read its
     passage (`annotations/readings.jsonl`, words by their offsets)."""
-    auditor, count = TraceAuditor(), Counter[str]()
+    told: list[tuple[dict[str, Any], dict[str, Any], Trace]] = []
     lines = (Path(__file__).with_name("annotations") / "readings.jsonl").read_bytes().splitlines()
     readings: dict[str, list[Reply]] = {}
     for line in lines:
@@ -116,9 +118,9 @@ def read_by_model(data: Path, part: str, second_opinion: bool) -> Counter[str]:
     for number, row in enumerate(ROWS):
         if part not in row["file"] or str(number) not in readings:
             continue
-        found = traces(data / row["file"], {row["id"]})[row["id"]]
+        found = traces(data / row["file"])[row["id"]]
         steps = sentences_of(found["response"][: row["span"][1]])[-PASSAGE:]
-        told = {
+        asked = {
             key: found[key]
             for key in ("scene", "question", "dataset", "answer_space")
             if key in found
@@ -130,8 +132,12 @@ def read_by_model(data: Path, part: str, second_opinion: bool) -> Counter[str]:
             "second_opinion": second_opinion,
             "replies": replies,
         }
-        trace = {**told, "id": row["id"], "reasoning": steps, "conclusion": "", "readings": given}
-        add(count, row, found, auditor.audit(Trace.model_validate(trace)))
+        trace = {**asked, "id": row["id"], "reasoning": steps, "conclusion": "", "readings": given}
+        told.append((row, found, Trace.model_validate(trace)))
+    count = Counter[str]()
+    audited = audits(TraceAuditor(), (trace for *_, trace in told))
+    for (row, found, _), audit in zip(told, audited, strict=True):
+        add(count, row, found, Audit.model_validate(audit))
     return count
 
 

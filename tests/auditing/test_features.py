@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -189,7 +190,8 @@ def test_no_feature_is_constant_over_the_real_traces(data: Path) -> None:
     trace_values: list[set[float]] = [set() for _ in TRACE_FEATURES]
     for file in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
         with gzip.open(file, "rt", encoding="utf-8") as lines:
-            for audit in audits(auditor, map(Trace.model_validate_json, lines)):
+            some = islice(lines, None, None, 5)
+            for audit in audits(auditor, map(Trace.model_validate_json, some)):
                 found = audit["features"]
                 for row in found["claims"]:
                     for values, value in zip(claim_values, row, strict=True):

@@ -104,14 +104,18 @@ def test_every_sound_phrasing_is_read(data: Path, profile: str) -> None:
     assert not unread
 
 
+EVERY = 4
+"""Every fourth instance, for all of them take minutes and have the same phrasings."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("split", ["train", "validation", "test"])
-def test_every_sound_sentence_is_read(data: Path, split: str) -> None:
+@pytest.mark.parametrize(("split", "every"), [("train", 10), ("validation", 1), ("test", EVERY)])
+def test_every_sound_sentence_is_read(data: Path, split: str, every: int) -> None:
     reader = reader_of(UNIT)
     sound = [(pattern(p), meaning) for p, meaning in phrasings(data)]
     wrong = unsound(data)
     checked = 0
-    for instance in rows(data / "stepgame" / f"{split}.jsonl.gz"):
+    for instance in islice(rows(data / "stepgame" / f"{split}.jsonl.gz"), None, None, every):
         text = reader.read(instance["scene"], instance["question"], [], "")
         assert text.question().pair == tuple(re.findall(r"agent ([A-Z])", instance["question"]))
         for number, sentence in enumerate(instance["scene"], start=1):
@@ -162,10 +166,10 @@ def test_leave_one_out(data: Path) -> None:
 
 @pytest.mark.slow
 def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
-    """Under unit-grid, on every test instance; under nine-way 1,695 golds are entailed."""
+    """Under unit-grid, of each instance; under nine-way 444 of 750 are entailed."""
     unit, nine = TraceAuditor("unit-grid"), TraceAuditor("nine-way")
     traces = []
-    for instance in rows(data / "stepgame" / "test.jsonl.gz"):
+    for instance in islice(rows(data / "stepgame" / "test.jsonl.gz"), None, None, EVERY):
         first, second = re.findall(r"agent ([A-Z])", instance["question"])
         trace = Trace(
             dataset="stepgame",
@@ -187,11 +191,7 @@ def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
         }
     alone = [trace.model_copy(update={"reasoning": []}) for trace in traces]
     verdicts = [audit["claims"][0]["verdict"] for audit in audits(nine, alone)]
-    assert verdicts.count("entailed") == 1695
-
-
-EVERY = 4
-"""Every fourth scene has its relations turned, for all of them take minutes."""
+    assert verdicts.count("entailed") == 444
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Many traces audited, their sentences read in the same batches."""
+"""Audit many traces, reading their sentences in the same batches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ _AT_ONCE = 100
 
 
 def audits(auditor: TraceAuditor, traces: Iterable[Trace]) -> Iterator[dict[str, Any]]:
-    """The audit of each of some traces."""
     remaining = iter(traces)
     while batch := list(islice(remaining, _AT_ONCE)):
         auditor.ahead(batch)

@@ -1,4 +1,4 @@
-"""A server of chat completions on this machine, answered by a function of the test."""
+"""A local server for chat completions, answered by a function of the test."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from typing import Any
 Answering = Callable[
     [dict[str, Any]], "str | tuple[int, str | dict[str, Any]] | dict[str, Any] | None"
 ]
-"""Takes the body of a request; gives the text of the answer, a status with its message or
-error, a whole body, or None to break the connection off."""
+"""Takes the body of a request. Returns the text of the answer, a status with its message or error,
+a whole body, or None to close the connection.
+"""
 
 
 @dataclass
 class ChatServer:
-    """What a server was asked.
+    """Record of what a server was asked.
 
     Attributes:
-        url: Its address.
+        url: Address of the server.
         bodies: The bodies of the requests, in order.
-        keys: The headers that carry a key.
-        most: The most requests that were under way at a time.
+        keys: The headers that contain a key.
+        most: Maximum number of requests in progress at the same time.
     """
 
     url: str
@@ -38,7 +39,6 @@ class ChatServer:
 
 @contextmanager
 def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
-    """A server that lives as long as the block."""
     lock = threading.Lock()
 
     class Handler(BaseHTTPRequestHandler):
@@ -82,7 +82,7 @@ def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
         daemon_threads = True
 
         def handle_error(self, *_: Any) -> None:
-            pass  # a connection that the client or the test broke off
+            pass  # the client or the test closed the connection
 
     listening = Server(("127.0.0.1", 0), Handler)
     server = ChatServer(f"http://127.0.0.1:{listening.server_address[1]}/v1")
@@ -97,7 +97,6 @@ def chat_server(answering: Answering, delay: float = 0) -> Iterator[ChatServer]:
 
 
 def completion(text: str, finish: str = "stop") -> dict[str, Any]:
-    """The body of an answer."""
     return {
         "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": finish}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10},
@@ -105,7 +104,7 @@ def completion(text: str, finish: str = "stop") -> dict[str, Any]:
 
 
 def asked_sentences(body: dict[str, Any]) -> dict[str, str]:
-    """The sentences that a request is to read, by their labels."""
+    """Return the sentences that a request asks to read, by their labels."""
     user = next(m for m in body["messages"] if m["role"] == "user")
     sentences: dict[str, str] = json.loads(user["content"])["sentences"]
     return sentences

@@ -1,4 +1,4 @@
-"""Command lines as documents have them, checked without being run."""
+"""Check command lines quoted in documents without running them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from symbouq_cli.main import main
 def commands(
     command: click.Command = main, path: tuple[str, ...] = ("symbouq",)
 ) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Every command and group, with the words that call it."""
+    """Yield every command and group, with the words that call it."""
     yield path, command
     if isinstance(command, click.Group):
         for name, inner in command.commands.items():
@@ -20,11 +20,11 @@ def commands(
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Parses the words after `symbouq` as the command would, without looking for any file.
+    """Parse the words after `symbouq` as the command would, without looking for any file.
 
     Raises:
-        click.UsageError: If there is no such command or option, an argument is missing or too
-            much, or the value of an option is none that it takes.
+        click.UsageError: If the command or option does not exist, an argument is missing or
+            superfluous, or an option does not accept the given value.
     """
     command: click.Command = main
     context = click.Context(main, info_name="symbouq")

@@ -1,4 +1,4 @@
-"""Commands as their users give them, and the files of records that they read and write."""
+"""Run commands as users do, and write and read the files of records."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ from symbouq_cli.main import main
 
 
 def run(*arguments: str | Path | int, stdin: str | None = None) -> Result:
-    """Runs the `symbouq` command."""
     return CliRunner().invoke(main, [str(argument) for argument in arguments], input=stdin)
 
 
 def write_lines(path: Path, *records: Any) -> Path:
-    """Writes a file of JSON Lines."""
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The records of a file of JSON Lines."""
     return [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,7 +1,8 @@
-"""Algorithm darc once more, slowly and by other means: written from the paper, line by line.
+"""A second implementation of algorithm darc, slow and by other means, written from the paper line
+by line.
 
-Lists and loops; pairs are counted for AUROC, and the regularised likelihood is minimised by
-Newton steps on its own gradient and Hessian. Nothing of the library is used.
+It uses lists and loops. AUROC is computed by counting pairs, and the regularised likelihood is
+minimised by Newton steps on its own gradient and Hessian. It uses nothing from the library.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def standardise(rows: Rows, means: list[float], scales: list[float]) -> Rows:
 
 
 def logistic(rows: Rows, labels: list[int], l2: float) -> list[float]:
-    """Weights, then the intercept, of least `sum BCE + l2/2 |w|^2`."""
+    """Return the weights, followed by the intercept, that minimise `sum BCE + l2/2 |w|^2`."""
     x = np.array([[*row, 1.0] for row in rows])
     y = np.array(labels, float)
     penalty = np.diag([l2] * (x.shape[1] - 1) + [0.0])
@@ -73,7 +74,7 @@ def darc(
     k: int = 5,
     fixed: int = 0,
 ) -> dict[str, Any]:
-    """Logits of the test traces before the calibrator, and what was chosen."""
+    """Return the logits of the test traces before the calibrator, and what was selected."""
     if len(set(labels)) == 1:  # 2
         return {"kind": "fixed", "scores": [row[fixed] for row in test_scores]}
     areas = [pair_auroc(list(column), labels) for column in zip(*scores, strict=True)]  # 3

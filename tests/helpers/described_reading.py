@@ -1,4 +1,4 @@
-"""Readers of both profiles that describe things, and short forms of what they read."""
+"""Readers for both profiles that describe things, and short forms of their readings."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ _DETERMINERS = {
 
 
 def parse(text: str, *names: str, reader: DescribedReader = SPARTUN) -> Parse:
-    """A sentence parsed, with names known already."""
+    """Parse a sentence in which the given names are already known."""
     known = frozenset(name.lower() for name in names)
     return Grammar(reader.ontology).parse(reader.lexicon.tokens(text), known)
 
 
 def short(clause: Clause | Naming | Topic) -> str:
-    """A clause as `subjects | predicate; predicate`."""
+    """Format a clause as `subjects | predicate; predicate`."""
     if isinstance(clause, Naming):
         return f"call {' '.join(clause.names)}"
     if isinstance(clause, Topic):
@@ -53,14 +53,14 @@ def short(clause: Clause | Naming | Topic) -> str:
 
 
 def predicate(said: Predicate) -> str:
-    """A predicate as `not relation object & object`."""
+    """Format a predicate as `not relation object & object`."""
     what = [said.relation] if said.relation else [value for _, value in said.attributes]
     objects = " & ".join(map(phrase, said.objects))
     return " ".join(["not"] * said.negated + what + [objects] * bool(objects))
 
 
 def phrase(said: Phrase) -> str:
-    """A phrase as `the 2 big squares called K #1 (above it)`."""
+    """Format a phrase as `the 2 big squares called K #1 (above it)`."""
     parts = [_DETERMINERS.get(said.determiner, said.determiner)]
     parts += [str(said.count)] * bool(said.count)
     parts += [value for _, value in said.attributes]
@@ -74,6 +74,6 @@ def phrase(said: Phrase) -> str:
 def stated(
     scene: Sequence[str], reader: DescribedReader = SPARTUN
 ) -> list[list[tuple[str, str, str]]]:
-    """What each sentence of a scene states, things by their titles."""
+    """Return what each sentence of a scene states, naming things by their titles."""
     read = reader.read(scene, "", [], "")
     return [[*triples(read.of_sentence(n))] for n in range(1, len(scene) + 1)]

@@ -1,4 +1,4 @@
-"""Packages of extras, without which tests are skipped."""
+"""Skip tests if packages of extras are missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 
 def need_models() -> Any:
-    """Skips a test, or a module of them, where the extra `models` is absent; gives torch."""
+    """Skip a test, or a module of tests, if the extra `models` is missing. Return torch."""
     for package in ("transformers", "llguidance", "safetensors", "pyarrow"):
         pytest.importorskip(package, reason="the extra `models` is not installed")
     return pytest.importorskip("torch", reason="the extra `models` is not installed")

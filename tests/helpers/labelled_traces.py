@@ -1,4 +1,4 @@
-"""Labelled traces in plain text: one chain of two facts each, half of the answers wrong."""
+"""Labelled traces in plain text: each is a chain of two facts. Half of the answers are wrong."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _OPPOSITE = {"above": "below", "below": "above", "left": "right", "right": "left
 
 
 def trace(number: int, right: bool, **more: Any) -> dict[str, Any]:
-    """The trace of a number: things and directions vary with it, and whether it fails at the step or
-    at the answer.
+    """Return the trace with the given number, which determines the things, the directions, and
+    whether it fails at the step or at the answer.
     """
     first, side = list(product(("above", "below"), ("left", "right")))[number % 4]
     a, b, c = ("ABC", "KLM", "PQR", "XYZ", "DEF")[number % 5]
@@ -46,5 +46,5 @@ def trace(number: int, right: bool, **more: Any) -> dict[str, Any]:
 
 
 def traces(count: int, **more: Any) -> list[dict[str, Any]]:
-    """So many traces, four of seven right; the scenes are twenty."""
+    """Return `count` traces with twenty different scenes. Four of every seven are right."""
     return [trace(number, number % 7 < 4, **more) for number in range(count)]

@@ -1,4 +1,4 @@
-"""A language model for tests: reads `The A is RELATION the B.` and nothing else."""
+"""A language model for tests, which reads `The A is RELATION the B.` and nothing else."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = {"left of": "left", "right of": "right"}
 
 
 def plain_reply(body: dict[str, Any]) -> str:
-    """The reply to a request (`symbouq.records.reading.Reply`), as JSON."""
+    """Return the reply to a request (`symbouq.records.reading.Reply`), as JSON."""
     user = next(m for m in body["messages"] if m["role"] == "user")
     given = json.loads(user["content"])
     things = given.get("things", {}).items()

@@ -1,4 +1,4 @@
-"""Auditors and readers, each made once, by the first test that needs it."""
+"""Auditors and readers, each created by the first test that needs it."""
 
 from __future__ import annotations
 

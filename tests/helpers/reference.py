@@ -1,9 +1,9 @@
-"""An independent reading of the semantics in plain Python, for differential testing.
+"""An independent implementation of the semantics in plain Python, for differential testing.
 
-Written from the paper alone (Methodology and the appendix Auditor Implementation): lists
-of relations, Bellman-Ford negative-cycle detection for each axis, relational closure by
-iteration, repair by enumerating subsets. It shares nothing with the package, neither code
-nor tables, and is also the plain-Python opponent of the benchmark.
+It is written from the paper alone (Methodology and the appendix Auditor Implementation): lists of
+relations, detection of negative cycles on each axis by Bellman-Ford, relational closure by
+iteration, and repair by enumerating subsets. It shares neither code nor tables with the package.
+The benchmark also uses it as the plain-Python competitor.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NAMES = sorted(VECTORS) + OTHERS
 def feasible(scene: Iterable[Relation], claims: Iterable[Relation], unit: bool = False) -> bool:
     """SAT: whether the relations have a layout on both axes and a closure without clash.
 
-    With `unit` the scene's directions are exact single steps; claims always give signs.
+    With `unit`, the scene's directions are exact single steps. Claims always give signs only.
     """
     scene, claims = list(scene), list(claims)
     return (
@@ -87,7 +87,7 @@ def _axis_feasible(scene: list[Relation], claims: list[Relation], axis: int, uni
 
 
 def closure(relations: Iterable[Relation]) -> set[Relation]:
-    """All non-directional relations that follow."""
+    """Return all non-directional relations that follow."""
     known = {r for r in relations if r[1] not in VECTORS}
     while True:
         new = set()
@@ -119,7 +119,7 @@ def _closure_feasible(known: set[Relation]) -> bool:
 def status(
     scene: Sequence[Relation], context: Sequence[Relation], z: Relation, unit: bool = False
 ) -> str:
-    """tau(B, z) of Eq. status; the context is the scene with some claims."""
+    """Return tau(B, z) of Eq. status. The context is the scene with some of the claims."""
     if not feasible(scene, context, unit):
         return "not-evaluable"
     if not feasible(scene, [*context, z], unit):
@@ -140,7 +140,6 @@ def claim_status(
     claim: Sequence[Relation],
     unit: bool = False,
 ) -> str:
-    """The conservative rule over a claim's relations."""
     if not claim:
         return "unknown"
     if not feasible(scene, context, unit):
@@ -154,7 +153,7 @@ def claim_status(
 def repair(
     scene: Sequence[Relation], generated: Sequence[Relation], z: Relation, unit: bool = False
 ) -> int | None:
-    """Eq. repair by enumeration: the exact cost, None where there is no repair."""
+    """Compute Eq. repair by enumeration: the exact cost, or None if there is no repair."""
     for size in range(len(generated) + 1):
         for gone in combinations(range(len(generated)), size):
             kept = [r for n, r in enumerate(generated) if n not in gone]
@@ -166,7 +165,7 @@ def repair(
 def audit(
     scene: Sequence[Relation], claims: Sequence[Sequence[Relation]], unit: bool = False
 ) -> list[dict[str, object]]:
-    """Every claim's verdicts, conflict flag and repairs, by replay of both contexts."""
+    """Return every claim's verdicts, conflict flag and repairs, by replaying both contexts."""
     assumed: list[Relation] = []
     grounded: list[Relation] = []
     results: list[dict[str, object]] = []

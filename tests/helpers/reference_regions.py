@@ -1,10 +1,10 @@
-"""An independent reading of regions, half-planes, tiles and blocks in plain Python.
+"""An independent implementation of regions, half-planes, tiles and blocks in plain Python.
 
-For differential testing of the profiles beside the paper's: RCC-8 by algebraic closure over
-a composition table that is derived here from small models; directions and extents by
-Bellman-Ford, an entailed bound being a shortest path; the other relations by iterated
-closure. It shares nothing with the package, neither code nor tables. The second half draws
-random scenes, many of them from a model, so that what is true there is known as well.
+It is used for differential testing of the profiles that are not in the paper. RCC-8 uses algebraic
+closure over a composition table that is derived here from small models. Directions and extents use
+Bellman-Ford; an entailed bound is a shortest path. Other relations use iterated closure. It shares
+neither code nor tables with the package. The second half draws random scenes, many of them from a
+model, so that it is also known what is true in them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from itertools import combinations, permutations, product
 from hypothesis import strategies as st
 
 Relation = tuple[int, str, int]
-"""(subject, relation, object) over numbered things."""
+"""(subject, relation, object), where things are numbers."""
 
 Pair = tuple[int, int]
 
@@ -29,7 +29,6 @@ BASE = ("dc", "ec", "po", "tpp", "ntpp", "tppi", "ntppi", "eq")
 
 
 def mask(*names: str) -> int:
-    """A set of base relations as bits."""
     return sum(1 << BASE.index(name) for name in names)
 
 
@@ -57,17 +56,17 @@ RCC8 = REGIONS | CONTACT
 
 
 def base_of_cells(a: int, b: int) -> int:
-    """The base relation of two sets of cells, given as bits, on a line without end.
+    """Return the base relation between two sets of cells, given as bits, on an infinite line.
 
-    A cell is closed: neighbouring cells share a border point. Such sets are regular closed
-    regions, and a point is interior to one where it has the cells on both sides of it.
+    A cell is closed: neighbouring cells share a border point. These sets are therefore regular
+    closed regions, and a point is interior to one if the cells on both of its sides belong to it.
     """
     if a == b:
         return BASE.index("eq")
     if not a & b:
         return BASE.index("ec" if (a << 1 | a >> 1) & b else "dc")
     if not a & ~b:
-        # Moved up by one, so that the cell before the first one has a bit.
+        # Shifted by one, so that the cell before the first one has a bit.
         return BASE.index("tpp" if (a | a << 1 | a << 2) & ~(b << 1) else "ntpp")
     if not b & ~a:
         return BASE.index("tppi" if (b | b << 1 | b << 2) & ~(a << 1) else "ntppi")
@@ -75,7 +74,7 @@ def base_of_cells(a: int, b: int) -> int:
 
 
 def derived_composition(cells: int) -> list[list[int]]:
-    """What x and z are to each other, over all regions x, y, z of some cells."""
+    """Return how x and z can be related, over all regions x, y, z of the given number of cells."""
     regions = range(1, 1 << cells)
     of = [[base_of_cells(a, b) if a and b else 0 for b in (0, *regions)] for a in (0, *regions)]
     table = [[0] * len(BASE) for _ in BASE]
@@ -93,7 +92,6 @@ def _bits(label: int) -> list[int]:
 
 @cache
 def composed(first: int, second: int) -> int:
-    """The composition of two sets of base relations."""
     found = 0
     for n in _bits(first):
         for m in _bits(second):
@@ -103,19 +101,18 @@ def composed(first: int, second: int) -> int:
 
 @cache
 def turned(label: int) -> int:
-    """The converse of a set of base relations."""
     other = {"tpp": "tppi", "tppi": "tpp", "ntpp": "ntppi", "ntppi": "ntpp"}
     return mask(*(other.get(BASE[n], BASE[n]) for n in _bits(label)))
 
 
 def algebraic_closure(stated: Iterable[tuple[int, int, int]]) -> dict[Pair, int] | None:
-    """The labels of a network of (thing, base relations, thing) after path consistency;
-    None if one is empty.
+    """Make a network of (thing, base relations, thing) path-consistent. Return its labels, or None
+    if one is empty.
 
-    All sets of base relations in these tests lie in the maximal tractable class that
-    contains the base relations and the universal one, in which an algebraically closed
-    network without an empty label is consistent, and has a scenario in which no thing is
-    part of another but where its label leaves nothing else.
+    All sets of base relations in these tests lie in the maximal tractable class that contains the
+    base relations and the universal one. In this class, an algebraically closed network without an
+    empty label is consistent, and it has a scenario in which no thing is part of another unless its
+    label allows nothing else.
     """
     stated = list(stated)
     things = sorted({t for u, _, v in stated for t in (u, v)})
@@ -148,7 +145,9 @@ Bound = tuple[Coordinate, Coordinate, int]
 
 
 def _relaxed(bounds: Sequence[Bound], start: dict[Coordinate, int]) -> dict[Coordinate, int] | None:
-    """Bellman-Ford: the shortest ways from where it starts; None at a negative cycle."""
+    """Return the shortest distances from the start (Bellman-Ford), or None if there is a negative
+    cycle.
+    """
     length = dict(start)
     nodes = {node for a, b, _ in bounds for node in (a, b)}
     for _ in range(len(nodes) + 1):
@@ -163,13 +162,11 @@ def _relaxed(bounds: Sequence[Bound], start: dict[Coordinate, int]) -> dict[Coor
 
 
 def satisfiable(bounds: Sequence[Bound]) -> bool:
-    """Whether numbers exist that keep all bounds."""
     everywhere = {node: 0 for a, b, _ in bounds for node in (a, b)}
     return _relaxed(bounds, everywhere) is not None
 
 
 def implied(bounds: Sequence[Bound], bound: Bound) -> bool:
-    """Whether satisfiable bounds imply another."""
     a, b, weight = bound
     length = _relaxed(bounds, {b: 0})
     assert length is not None
@@ -213,7 +210,7 @@ Step = Callable[[set[Relation]], set[Relation]]
 
 
 def closed(stated: Iterable[Relation], further: Step | None = None) -> set[Relation]:
-    """All relations that follow from those stated, and from a further step."""
+    """Return all relations that follow from the stated ones, using a further step if given."""
     known = {relation for relation in stated if relation[1] in RELATIONAL}
     while True:
         new = further(known) if further is not None else set()
@@ -232,7 +229,6 @@ def closed(stated: Iterable[Relation], further: Step | None = None) -> set[Relat
 
 
 def clashing(known: set[Relation]) -> bool:
-    """Whether closed relations contradict each other."""
     places: dict[int, int] = {}
     for u, name, v in known:
         if name in ORDERS and u == v:
@@ -281,7 +277,7 @@ TILES = {
 
 
 def signs(name: str) -> dict[str, int]:
-    """The sign of a direction on each axis of which it says something."""
+    """Return the sign of a direction on each axis that it says something about."""
     if name in COMPASS:
         return dict(zip("xy", COMPASS[name], strict=True))
     if name in DEPTH:
@@ -290,7 +286,7 @@ def signs(name: str) -> dict[str, int]:
 
 
 class Reading(ABC):
-    """What a scene and claims say under one profile.
+    """What a scene and claims mean under one profile.
 
     Attributes:
         names: The relations that it reads.
@@ -300,7 +296,7 @@ class Reading(ABC):
 
     @abstractmethod
     def feasible(self, scene: Sequence[Relation], claims: Sequence[Relation] = ()) -> bool:
-        """Whether a world exists in which all of it holds."""
+        """Whether there is a world in which all of it holds."""
 
     @abstractmethod
     def entails(
@@ -311,7 +307,7 @@ class Reading(ABC):
     def worlds(
         self, scene: Sequence[Relation], pair: Pair, names: Iterable[str]
     ) -> tuple[set[str], set[str]] | None:
-        """The possible and the certain relations of a pair; None if there is no world."""
+        """Return the possible and the certain relations of a pair; None if there is no world."""
         if not self.feasible(scene):
             return None
         asked = {name: (pair[0], name, pair[1]) for name in names}
@@ -323,7 +319,8 @@ class Points(Reading):
     """Points on three axes: half-planes, or strict directions in the scene (bAbI).
 
     Args:
-        strict: Whether a direction of the scene is equality on an axis of sign zero.
+        strict: Whether a direction in the scene means equality on an axis on which its sign is
+            zero.
     """
 
     names = (*COMPASS, *DEPTH, *RELATIONAL)
@@ -363,7 +360,7 @@ class Points(Reading):
 
 
 class Tiles(Reading):
-    """Regions by their bounding boxes, each in a single tile around another."""
+    """Regions represented by their bounding boxes. Each lies in a single tile around another."""
 
     names = tuple(TILES)
 
@@ -397,7 +394,7 @@ class Tiles(Reading):
 
 
 class Regions(Reading):
-    """Regions and how they are connected, nothing else."""
+    """Regions and how they are connected, without anything else."""
 
     names = tuple(RCC8)
 
@@ -430,17 +427,18 @@ CONSEQUENCES = BLOCK_MEANINGS | {
     **{f"touching_{side}": mask("ec") for side in ("top", "bottom", "left", "right")},
     **dict.fromkeys(EDGES, mask("tpp")),
 }
-"""What a relation between blocks leaves of the base relations."""
+"""Maps a relation between blocks to the base relations that it allows."""
 
 STATED = tuple(r for r in RELATIONAL if r not in BLOCK_MEANINGS and not r.startswith("not_"))
-"""Relations between blocks that hold where they are stated or follow from others of them."""
+"""Relations between blocks that hold only if they are stated or follow from other such relations.
+"""
 
 
 class Blocks(Reading):
-    """Regions with an extent on three axes: RCC-8, directions between their ends, and
-    distance. A part lies within the extent of the whole, an interior part off its ends.
+    """Regions with an extent on three axes: RCC-8, directions between their ends, and distance. A
+    part lies within the extent of the whole; an interior part does not reach its ends.
 
-    Not read: `not_inside` and `not_contains`.
+    `not_inside` and `not_contains` are not covered.
     """
 
     names = (*COMPASS, *DEPTH, *BLOCK_MEANINGS, *STATED)
@@ -469,7 +467,7 @@ class Blocks(Reading):
         return found
 
     def state(self, relations: Sequence[Relation]) -> tuple[set[Relation], list[Bound]] | None:
-        """What else follows, and all bounds; None where something clashes at once."""
+        """Return what else follows, and all bounds; None if something clashes immediately."""
         stated = closed(z for z in relations if z[1] in STATED)
         stated = {z for z in stated if z[1] in STATED}
         labels = algebraic_closure(
@@ -481,7 +479,9 @@ class Blocks(Reading):
         equals = [pair for pair, label in labels.items() if label == EQ]
 
         def distances(known: set[Relation]) -> set[Relation]:
-            """What is far from a whole is far from its parts; equals are equally near."""
+            """What is far from a whole is far from its parts, and equal things have the same
+            distances.
+            """
             return {
                 (u, name, w)
                 for name, pairs in (("far", parts), ("near", equals), ("surrounded_by", parts))
@@ -504,7 +504,7 @@ class Blocks(Reading):
 
     @staticmethod
     def claimed(relation: Relation) -> list[Bound] | None:
-        """What a claim says where it says less than the scene would; None where it is the same."""
+        """Return what a claim says if this is less than in the scene; None if it is the same."""
         return None
 
     def feasible(self, scene: Sequence[Relation], claims: Sequence[Relation] = ()) -> bool:
@@ -533,14 +533,15 @@ class Blocks(Reading):
 
 
 ALIGNED = {"level_with": "y", "in_column_with": "x"}
-"""Relations that say that both ends agree on an axis; where they are claimed, that the two have
-some place on it in common.
+"""Relations that say that both ends agree on an axis. In a claim, they only say that the two things
+share some place on it.
 """
 
 
 class Everyday(Blocks):
-    """Blocks with tiles for what is directly above or beside, and things of one height. What
-    is on top of a thing does not stick out beside it; what starts at a thing is where that is.
+    """Blocks with tiles for things directly above or beside each other, and for things of equal
+    height. A thing on top of another does not stick out beside it. A thing that starts at another
+    is where the other is.
     """
 
     names = (*Blocks.names, *TILES, *ALIGNED)
@@ -579,7 +580,6 @@ class Everyday(Blocks):
 
 
 def _sizes(things: Iterable[int], axes: str) -> list[Bound]:
-    """Every thing reaches over at least one step on each axis."""
     return [((a, "low", t), (a, "high", t), -1) for t in sorted(things) for a in axes]
 
 
@@ -604,15 +604,15 @@ READINGS: dict[str, Reading] = {
     "spartun": Blocks(),
     "everyday": Everyday(),
 }
-"""Profile to its reading."""
+"""Maps a profile to its reading."""
 
 BLOCKS = ("spartun", "everyday")
-"""Profiles of things with an extent on three axes."""
+"""Profiles whose things have an extent on three axes."""
 
 
 def tiles_by_enumeration(scene: Sequence[Relation], pair: Pair) -> tuple[set[str], set[str]] | None:
-    """`Tiles.worlds` of the things 0, 1 and 2 from all their boxes: six values are enough
-    for the six ends on an axis, and the axes do not depend on each other.
+    """Compute `Tiles.worlds` for the things 0, 1 and 2 from all possible boxes. Six values are
+    enough for the six ends on an axis, and the axes do not depend on each other.
     """
     intervals = list(combinations(range(6), 2))
 
@@ -645,7 +645,7 @@ def tiles_by_enumeration(scene: Sequence[Relation], pair: Pair) -> tuple[set[str
 def status(
     reading: Reading, scene: Sequence[Relation], context: Sequence[Relation], z: Relation
 ) -> str:
-    """The status of one relation in a context of the scene and some claims."""
+    """Return the status of one relation in a context of the scene and some of the claims."""
     if not reading.feasible(scene, context):
         return "not-evaluable"
     if not reading.feasible(scene, [*context, z]):
@@ -659,7 +659,6 @@ def claim_status(
     context: Sequence[Relation],
     claim: Sequence[Relation],
 ) -> str:
-    """The conservative rule over a claim's relations."""
     if not claim:
         return "unknown"
     found = {status(reading, scene, context, z) for z in claim}
@@ -672,7 +671,9 @@ def claim_status(
 def repair(
     reading: Reading, scene: Sequence[Relation], generated: Sequence[Relation], z: Relation
 ) -> int | None:
-    """The fewest generated relations to remove so that one more fits; None if none help."""
+    """Return the minimum number of generated relations to remove so that another fits; None if that
+    is impossible.
+    """
     for size in range(len(generated) + 1):
         for gone in combinations(range(len(generated)), size):
             kept = [r for n, r in enumerate(generated) if n not in gone]
@@ -684,7 +685,7 @@ def repair(
 def audit(
     reading: Reading, scene: Sequence[Relation], claims: Sequence[Sequence[Relation]]
 ) -> list[dict[str, object]]:
-    """Every claim's verdicts, repair and conflict flag, by replay of both contexts."""
+    """Return every claim's verdicts, repair and conflict flag, by replaying both contexts."""
     assumed: list[Relation] = []
     grounded: list[Relation] = []
     results: list[dict[str, object]] = []
@@ -725,7 +726,7 @@ def _pairs(count: int) -> list[Pair]:
 
 
 def true_of_points(points: Sequence[tuple[int, ...]], *, strict: bool) -> set[Relation]:
-    """All directions between points on the axes x, y and z."""
+    """Return all directions between points on the axes x, y and z."""
     found: set[Relation] = set()
     for u, v in _pairs(len(points)):
         x, y, z = (a - b for a, b in zip(points[u], points[v], strict=True))
@@ -742,7 +743,6 @@ def true_of_points(points: Sequence[tuple[int, ...]], *, strict: bool) -> set[Re
 
 
 def true_of_cells(regions: Sequence[int]) -> set[Relation]:
-    """All relations between sets of cells on a line."""
     return {
         (u, name, v)
         for u, v in _pairs(len(regions))
@@ -752,7 +752,7 @@ def true_of_cells(regions: Sequence[int]) -> set[Relation]:
 
 
 def true_of_tiles(boxes: Sequence[Box]) -> set[Relation]:
-    """All single tiles that boxes on two axes lie in."""
+    """Return all single tiles in which boxes on two axes lie."""
     found: set[Relation] = set()
     for u, v in _pairs(len(boxes)):
         lies = [
@@ -774,7 +774,6 @@ def true_of_tiles(boxes: Sequence[Box]) -> set[Relation]:
 
 
 def base_of_boxes(one: Box, other: Box) -> int:
-    """The base relation of two boxes."""
     axes = list(zip(one, other, strict=True))
     if one == other:
         return BASE.index("eq")
@@ -790,8 +789,8 @@ def base_of_boxes(one: Box, other: Box) -> int:
 
 
 def true_of_blocks(boxes: Sequence[Box]) -> set[Relation]:
-    """What is true of boxes on three axes: connection, directions, support, distance (near
-    is a gap of at most two steps).
+    """Return what is true of boxes on three axes: connection, directions, support, and distance
+    (near means a gap of at most two steps).
     """
     found: set[Relation] = set()
     for u, v in _pairs(len(boxes)):
@@ -827,7 +826,7 @@ def _interval(rng: random.Random, within: Interval) -> Interval:
 
 
 def random_boxes(rng: random.Random, count: int, axes: int) -> list[Box]:
-    """Boxes, many of them within others."""
+    """Draw random boxes, many of them inside others."""
     boxes: list[Box] = []
     for _ in range(count):
         if boxes and rng.random() < 0.1:
@@ -842,7 +841,7 @@ def random_boxes(rng: random.Random, count: int, axes: int) -> list[Box]:
 def random_truths(
     profile: str, rng: random.Random, count: int
 ) -> tuple[set[Relation], set[Relation]]:
-    """What is true of some things in a random model of a profile: as the scene puts it, and
+    """Return what is true of things in a random model of a profile, both as the scene states it and
     as claims do.
     """
     if profile == "rcc8":
@@ -860,7 +859,7 @@ def random_truths(
 
 
 def _pools(profile: str) -> list[list[str]]:
-    """Sets of relation names that scenes keep to."""
+    """Return the sets of relation names from which scenes are made."""
     names = sorted(READINGS[profile].names)
     if profile in ("half-plane", "babi"):
         return [names, [*COMPASS, *DEPTH], [*COMPASS, *DEPTH]]
@@ -878,11 +877,11 @@ class Case:
     """A random scene.
 
     Attributes:
-        count: The number of things.
-        scene: Its relations.
-        names: The relation names that it keeps to.
-        truths: What claims may truly say in the model of which the scene is true; empty
-            where the scene need not have a model.
+        count: Number of things.
+        scene: Relations of the scene.
+        names: Relation names from which the scene is made.
+        truths: What claims may truly say in the model that the scene is made from; empty if the
+            scene need not have a model.
     """
 
     count: int
@@ -891,20 +890,21 @@ class Case:
     truths: frozenset[Relation]
 
     def pairs(self) -> st.SearchStrategy[Pair]:
-        """Two things of the scene; one thing twice now and then."""
+        """Draw two things in the scene, occasionally the same thing twice."""
         others = list(permutations(range(self.count), 2))
         return st.sampled_from([*others, *others, *((t, t) for t in range(self.count))])
 
     def anything(self) -> st.SearchStrategy[Relation]:
-        """Any relation over the things of the scene."""
+        """Draw any relation between things in the scene."""
         both = st.tuples(self.pairs(), st.sampled_from(self.names))
         return both.map(lambda drawn: (drawn[0][0], drawn[1], drawn[0][1]))
 
 
 @st.composite
 def cases(draw: st.DrawFn, profile: str, modelled: bool = False) -> Case:
-    """3 to 6 things and relations of a model, in every other scene one for each link of a
-    tree; unless modelled, now and then with one that need not be true, or all at random.
+    """Draw 3 to 6 things and relations from a model; in every other scene, one relation for each
+    link of a tree. Unless `modelled`, occasionally add one that need not be true, or draw all at
+    random.
     """
     count = draw(st.sampled_from([3, 4, 4, 5, 5, 6]))
     names = tuple(draw(st.sampled_from(_pools(profile))))

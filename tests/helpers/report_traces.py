@@ -1,4 +1,6 @@
-"""Traces of our own, made by a small rule: things on a grid, some told, some claimed wrong."""
+"""Our own traces, made by a small rule: things on a grid, with some facts stated and some claims
+wrong.
+"""
 
 from __future__ import annotations
 
@@ -64,12 +66,14 @@ def sign(n: int) -> int:
 
 
 def said(a: tuple[int, int], b: tuple[int, int]) -> str:
-    """Where the first place lies as seen from the second."""
+    """Say where the first place lies as seen from the second."""
     return WORDS[sign(a[0] - b[0]), sign(a[1] - b[1])]
 
 
 def traces(count: int, seed: int = 7) -> Iterator[dict[str, Any]]:
-    """Traces in text, labelled: a chain of things, claims along it, now and then a slip."""
+    """Yield labelled traces in text: a chain of things, and claims along it that are occasionally
+    wrong.
+    """
     chance = random.Random(seed)
     for number in range(count):
         size = chance.randint(3, 6)
@@ -117,7 +121,7 @@ HOSTILE = (
 
 
 def hostile(number: int = 0) -> dict[str, Any]:
-    """A trace whose every text tries to get out of its place."""
+    """Return a trace in which every text tries to break out of its place in a page."""
     return {
         "id": f"{HOSTILE}{number}",
         "scene": [f"A is above B. {HOSTILE}", f"C is left of D. {HOSTILE}"],
@@ -130,7 +134,7 @@ def hostile(number: int = 0) -> dict[str, Any]:
 
 
 def hostile_relations() -> dict[str, Any]:
-    """The same for the names of things."""
+    """Return a trace in which the names of things do the same."""
     return {
         "id": "relations",
         "scene_relations": [[HOSTILE, "left", "B"], ["B", "left", HOSTILE + "2"]],

@@ -11,7 +11,7 @@ from symbouq.experiments.backbones.pretrained import install
 
 
 def smollm2(folder: Path) -> Path:
-    """The model's folder in the layout of the Hugging Face hub, made inside another folder."""
+    """Create the model's folder in the layout of the Hugging Face hub, inside another folder."""
     for package in ("transformers", "gguf", "accelerate"):
         pytest.importorskip(package, reason=f"{package} is not installed, so no model can be made")
     try:

@@ -10,15 +10,16 @@ THINGS = "abcde"
 
 
 def relations(names: list[str]) -> st.SearchStrategy[Relation]:
-    """One relation over a few things; a self-relation now and then."""
+    """Draw one relation between a few things, occasionally between a thing and itself."""
     things = st.sampled_from(THINGS)
     return st.tuples(things, st.sampled_from(names), things)
 
 
 @st.composite
 def programs(draw: st.DrawFn) -> tuple[list[Relation], list[list[Relation]]]:
-    """A scene and claims: one family or a mix, claims of none to three relations, some
-    of them repeating or inverting what was said before."""
+    """Draw a scene and claims from one family or a mix. Each claim has up to three relations, some
+    of which repeat or invert earlier ones.
+    """
     names = draw(st.sampled_from([sorted(VECTORS), OTHERS, NAMES, ["inside", "contains", "near"]]))
     scene = draw(st.lists(relations(names), max_size=6))
     claims: list[list[Relation]] = []

@@ -1,4 +1,4 @@
-"""Examples made for tests: small, seeded, or with what a test says in them."""
+"""Examples made for tests: small, seeded, or with content given by the test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from symbouq.records.features import CLAIM_FEATURES, TRACE_FEATURES
 
 
 def tokens(*given: tuple[str, float, Sequence[tuple[str, float]]]) -> list[dict[str, Any]]:
-    """Tokens of a record: text, log-probability, and the top ones likewise."""
+    """Return the tokens of a record. Each has a text, a log-probability, and the top tokens
+    likewise.
+    """
     return [
         {"text": text, "logprob": logprob, "top": [{"text": t, "logprob": p} for t, p in top]}
         for text, logprob, top in given
@@ -25,7 +27,7 @@ def signals(
     spans: Sequence[tuple[int, int]],
     top: Sequence[Sequence[float]] | None = None,
 ) -> Signals:
-    """Signals without hidden states."""
+    """Return signals without hidden states."""
     length = len(logprobs)
     if top is None:
         top = np.zeros((length, 4))
@@ -39,7 +41,6 @@ def signals(
 
 
 def example(given: Signals | None = None, claims: int = 1, **fields: Any) -> Example:
-    """An example around some signals."""
     count = len(given.spans) if given is not None else claims
     record = fields.pop("record", {})
     return Example(
@@ -52,7 +53,7 @@ def example(given: Signals | None = None, claims: int = 1, **fields: Any) -> Exa
 
 
 def audit(claims: Sequence[Sequence[float]], trace: Sequence[float], rule: float = 0.5) -> Any:
-    """The part of an audit record that scorers read."""
+    """Return the part of an audit record that scorers read."""
     return {
         "claims": [{} for _ in claims],
         "features": {"claims": [list(row) for row in claims], "trace": list(trace)},
@@ -68,15 +69,16 @@ def split(
     hidden_tells: float = 0.0,
     audit_tells: float = 0.0,
 ) -> list[Labelled]:
-    """Labelled traces of one to four claims with three to five tokens each.
+    """Return labelled traces with one to four claims of three to five tokens each.
 
     Args:
-        count: How many.
-        seed: Varies them.
-        width: Of the hidden states.
-        lookback: Of the lookback ratios.
-        hidden_tells: How far the first hidden unit of a claim's tokens moves with its label.
-        audit_tells: How often the verdict agrees with the label, from 0, never, to 1.
+        count: Number of traces.
+        seed: Seed for the random values.
+        width: Width of the hidden states.
+        lookback: Number of lookback ratios.
+        hidden_tells: How far the first hidden unit of a claim's tokens moves with the claim's
+            label.
+        audit_tells: How often the verdict agrees with the label, from 0 (never) to 1 (always).
     """
     generator = np.random.default_rng(seed)
     return [

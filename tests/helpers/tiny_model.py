@@ -1,4 +1,6 @@
-"""A random model, small enough to be made in a test; it loads like any folder from the hub."""
+"""A random model that is small enough to be created in a test. It loads like any folder from the
+hub.
+"""
 
 from __future__ import annotations
 
@@ -32,14 +34,14 @@ def tiny_model(
     family: str = "llama",
     **settings: Any,
 ) -> Path:
-    """Writes a model of 2 layers and width 64 with random weights.
+    """Write a model with 2 layers, width 64 and random weights.
 
     Args:
-        folder: Where to.
-        seed: Decides the weights.
-        template: The tokenizer's chat template; None for none.
+        folder: Folder to write to.
+        seed: Seed for the weights.
+        template: The tokenizer's chat template, or None.
         family: The architecture, as `model_type` names it.
-        settings: Further settings of its configuration.
+        settings: Additional settings of its configuration.
     """
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=_tokenizer(),
@@ -57,14 +59,14 @@ def tiny_model(
         hidden_size=64,
         intermediate_size=128,
         num_hidden_layers=2,
-        num_attention_heads=2,  # 32 wide: vLLM takes no narrower heads on a CPU
+        num_attention_heads=2,  # 32 wide, because vLLM supports no narrower heads on a CPU
         num_key_value_heads=2,
         max_position_embeddings=CONTEXT,
         tie_word_embeddings=True,
         bos_token_id=tokenizer.bos_token_id,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
-        initializer_range=0.3,  # with the usual one, all tokens are about equally probable
+        initializer_range=0.3,  # with the usual value, all tokens are about equally probable
         **settings,
     )
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)

@@ -1,4 +1,4 @@
-"""Writes the same traces in every format, as other tools would have written them."""
+"""Write the same traces in every format, as other tools would."""
 
 from __future__ import annotations
 
@@ -47,24 +47,21 @@ TOKENS = [
         "top": [{"text": "most", "logprob": -0.5}, {"text": "per", "logprob": -2.0}],
     },
 ]
-"""Two tokens, the second of which was not the likeliest."""
+"""Two tokens. The second was not the likeliest."""
 
 
 def prompt(trace: dict[str, Any]) -> str:
-    """A prompt with one worked example before the trace's own scene."""
     example = "Story: A is above B.\nQuestion: Where is B relative to A?\nAnswer: below"
     return f"{example}\n\nStory: {trace['scene']}\nQuestion: {trace['question']}\nAnswer:"
 
 
 def lines(path: Path, *rows: Any) -> str:
-    """A file of JSON Lines; bytes are written as they are."""
     encoded = [r if isinstance(r, bytes) else json.dumps(r).encode() for r in rows]
     path.write_bytes(b"\n".join(encoded) + b"\n")
     return str(path)
 
 
 def array(path: Path, *rows: Any) -> str:
-    """A file of one JSON array, indented."""
     path.write_text(json.dumps(rows, indent=2), encoding="utf-8")
     return str(path)
 
@@ -301,7 +298,7 @@ def _inspect_eval(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
 
 def _openai(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
     rows = [{**completion(trace), "messages": messages(trace)} for trace in traces]
-    # A completion's own id stands; the test compares ids.
+    # A completion's own id is kept, and the test compares ids.
     rows = [{**row, "id": trace["id"]} for row, trace in zip(rows, traces, strict=True)]
     return TraceFile(lines(folder / "chat.jsonl", *rows), ReadOptions())
 
@@ -347,7 +344,7 @@ def _csv(folder: Path, traces: Sequence[dict[str, Any]]) -> TraceFile:
         table = csv.DictWriter(stream, list(COLUMNS.values()))
         table.writeheader()
         table.writerows(map(renamed, traces))
-    # A cell cannot tell an empty response from an absent one.
+    # A CSV cell cannot distinguish an empty response from an absent one.
     return TraceFile(str(path), MAPPED)
 
 
@@ -615,7 +612,9 @@ WRITERS: dict[str, Callable[[Path, Sequence[dict[str, Any]]], TraceFile]] = {
     "parquet": _parquet,
     "hf": _hf,
 }
-"""Writes traces in a format and says how they are read; the part before a comma is its name."""
+"""Maps a format to a function that writes traces in it and says how to read them. The part of a key
+before a comma is the name of the format.
+"""
 
 OPTIONAL = ("inspect, archive", "parquet", "hf")
 WITH_TOKENS = (
@@ -632,13 +631,13 @@ WITH_TOKENS = (
 
 
 def read(path: str, reading: ReadOptions | None = None) -> list[dict[str, Any] | RecordError]:
-    """The records of a file, as the commands get them."""
+    """Return the records in a file, as the commands get them."""
     items = read_lines(TraceFile(path, reading) if reading is not None else path)
     return [json.loads(item.content) if isinstance(item, Line) else item for item in items]
 
 
 def good(path: str, reading: ReadOptions | None = None) -> list[dict[str, Any]]:
-    """The records of a file without a fault; each is a trace."""
+    """Return the records in a file without errors; each must be a trace."""
     found = read(path, reading)
     assert not [str(item) for item in found if isinstance(item, RecordError)]
     records = [item for item in found if isinstance(item, dict)]
@@ -648,7 +647,7 @@ def good(path: str, reading: ReadOptions | None = None) -> list[dict[str, Any]]:
 
 
 def faults(path: str, reading: ReadOptions | None = None) -> list[str]:
-    """What is wrong with a file, as it is printed, without the folder."""
+    """Return the error messages for a file as they are printed, without the folder."""
     found = [item for item in read(path, reading) if isinstance(item, RecordError)]
     assert all(item.line for item in found)
     assert all("\n" not in item.message for item in found)

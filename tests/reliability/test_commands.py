@@ -118,7 +118,7 @@ def test_one_class_is_told(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"response": "Answer: C"}, "40 of 40 delivered answers are no label"),
+        ({"response": "Answer: Q"}, "40 of 40 delivered answers are no label"),
         ({"answer": "nowhere"}, "fitting needs traces"),
         ({"turned": True}, "`correct` is at odds with `answer` in 40 of 40 traces"),
     ],

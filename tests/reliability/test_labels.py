@@ -111,7 +111,7 @@ def test_a_right_answer_outside_its_space_is_no_label(answer: Any) -> None:
 
 def test_answers_of_which_none_is_in_its_space_are_refused() -> None:
     with pytest.raises(SymboUQError, match="40 of 40 delivered answers are no label"):
-        labelled(golds(40, response="Answer: C"))
+        labelled(golds(40, response="Answer: Q"))
     mixed = golds(5) + golds(20, response="I cannot tell.")
     assert "20 of 25 delivered answers" in labelled(mixed).warnings[0]
     assert labelled(golds(20, response="I cannot tell.", correct=True)).of == (1,) * 20

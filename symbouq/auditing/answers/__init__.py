@@ -1,8 +1,8 @@
-"""Answers to a trace's question: the delivered one, the scene's own, and the judgement of one by
-the other.
+"""Answers to a trace's question: the delivered answer, the scene's own answer, and the judgement of
+the first by the second.
 
-`delivered` gives the labels that a text commits to, `answer` those that the scene entails, and
-`symbouq.auditing.answers.delivery` judges the former by the latter.
+`delivered` returns the labels that a text commits to, and `answer` those that the scene entails.
+`symbouq.auditing.answers.delivery` judges the delivered answer by the scene's.
 """
 
 from symbouq.auditing.answers.answer import Answer

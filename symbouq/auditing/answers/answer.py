@@ -20,8 +20,8 @@ class Answer:
         possible: Answers that hold in some world.
         impossible: Answers that hold in no world.
         premises: Premises of the answer.
-        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set
-            without things that the scene does not place.
+        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set that
+            omits things that the scene does not place.
         faults: Why the scene or question cannot be read.
     """
 
@@ -37,11 +37,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of an answer space, by meaning.
+    """Labels of an answer space, found by what they mean.
 
     Attributes:
-        meanings: Meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
-        relations: Relation to its label.
+        meanings: Maps a meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
+        relations: Maps a relation to its label.
         things: Labels that name or describe things.
     """
 
@@ -50,11 +50,11 @@ class Labels:
     things: tuple[str, ...] = ()
 
     def settled(self, found: Mapping[str, bool | None], premises: Premises) -> Answer:
-        """Answer from labels that hold (True), cannot hold (False) or may hold (None).
+        """Build an answer from labels that hold (True), cannot hold (False) or may hold (None).
 
         Args:
-            found: The labels, in order, with their values.
-            premises: Premises of the labels that hold, if any.
+            found: Each label, in order, with its value.
+            premises: Callback for the premises of the labels that hold.
         """
         given = Answer(
             "open",
@@ -72,18 +72,18 @@ class Labels:
         return given
 
     def consistency(self, feasible: bool, clash: list[str]) -> Answer:
-        """Answer to whether the scene can be true.
+        """Return the answer to whether the scene can be true.
 
         Args:
             feasible: Whether the scene is feasible.
-            clash: Premises that contradict each other, if it is not.
+            clash: Premises that contradict each other, if the scene is infeasible.
         """
         yes, no = self.meanings["satisfiable"], self.meanings.get("unsatisfiable", "")
         answer, other = (yes, no) if feasible else (no, yes)
         return Answer("answered", [answer], [answer], [answer], [other], clash)
 
     def judged(self, truth: bool | None, premises: Premises) -> Answer:
-        """Answer yes or no, or the three-way judgement of a statement.
+        """Answer yes or no, or with the three-way judgement of a statement.
 
         Args:
             truth: Whether the statement holds; None if open.
@@ -103,11 +103,11 @@ class Labels:
 
 
 Premises = Callable[[], list[str]]
-"""Callback for the premises of an answer, as `scene:N`."""
+"""Callback that returns the premises of an answer, as `scene:N`."""
 
 _PROVEN: dict[bool | None, tuple[str, str]] = {
     True: ("yes", "entailment"),
     False: ("no", "contradiction"),
 }
 TRUTH = {Verdict.ENTAILED: True, Verdict.CONTRADICTED: False}
-"""Verdict to whether the claim holds in all worlds (True) or in none (False)."""
+"""Maps a verdict to whether the claim holds in all worlds (True) or in none (False)."""

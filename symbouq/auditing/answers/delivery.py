@@ -1,4 +1,4 @@
-"""The delivered answer as a claim about the question, judged by the scene.
+"""Judge the delivered answer as a claim about the question.
 
 Most answers state a relation and are audited like any other claim. Other answers state none: a
 list of possible relations, yes or no, the choice of a thing, or "cannot be determined". They are
@@ -28,20 +28,20 @@ _OF_RELATIONS = ("directions", "relations")
 
 
 def asks_what_is_possible(trace: Trace) -> bool:
-    """Whether the question asks which relations are possible, judging by its answer space."""
+    """Whether the question asks which relations are possible, according to its answer space."""
     space = _given_space(trace)
     return space is not None and space.name == "composition"
 
 
 def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
-    """Turn sentences that list all possible relations of the pair asked about into claims of
+    """Turn each sentence that lists all possible relations of the pair asked about into a claim of
     alternatives: "so the possible relations between x and z are DC and EC". Sentences about other
     things, conditional ones and partial ones stay unchanged.
 
     Args:
         ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
-        parsed: The trace, parsed.
+        parsed: The parsed trace.
     """
     steps = [claim for claim in parsed.claims[:-1] if not claim.relations]
     given = trace.structured or trace.readings is not None
@@ -72,8 +72,8 @@ def _said_possible(
     names: Sequence[str],
     asked: tuple[str, str],
 ) -> tuple[str, ...]:
-    """Labels that a sentence lists as all possible relations of the pair asked about; empty for
-    other sentences, other things, or the pair in reverse.
+    """Return the labels that a sentence lists as all possible relations of the pair asked about.
+    Empty for other sentences, about other things, or about the pair in reverse.
     """
     said = _possible().search(text)
     if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # a question or heading
@@ -94,7 +94,7 @@ _ARGUMENTS = re.compile(r"\([^()]*,[^()]*\)")
 
 
 def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Regular expression for the names in a text, in order, each once."""
+    """Return a function that lists the given names in a text, in order, each once."""
     name = re.compile(
         "|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in sorted(names, key=len, reverse=True)),
         re.IGNORECASE,
@@ -104,8 +104,8 @@ def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpace) -> bool:
-    """Whether a sentence consists only of the words of a list of possible relations: names, labels,
-    wordings of relations, and function words.
+    """Whether a sentence consists only of words expected in a list of possible relations: names,
+    labels, wordings of relations, and function words.
     """
     lists = {*cues()["listing"], *cues()["conclusion"], *cues()["clause"], *cues()["article"]}
     known = chain(lists, *map(cues().__getitem__, ("possible", "link")), names, space.labels)
@@ -115,7 +115,6 @@ def _whole(ontology: Ontology, text: str, names: Sequence[str], space: AnswerSpa
 
 @cache
 def _worded(ontology: Ontology) -> frozenset[str]:
-    """Words of relations' names."""
     phrases = ontology.lexicon.phrase
     return frozenset(word.casefold() for text in phrases for word in tokenized(text))
 
@@ -128,8 +127,8 @@ def judge_answer(
     Args:
         ontology: The tables of the profile.
         trace: The trace, with its `answer_space`.
-        parsed: The trace, parsed.
-        result: Its findings.
+        parsed: The parsed trace.
+        result: The findings on the trace.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -148,7 +147,7 @@ def judge_answer(
         return parsed, result
     declined = [*map(meaning_of, labels)] == ["open"]
     # Without an announcement, the last claim about the pair is the conclusion, unless the response
-    # ends with "cannot be determined", or with yes or no to a question of possibility.
+    # ends with "cannot be determined", or with yes or no to a question about possibility.
     final = trace.answer_space is None and (declined or _asks_what_may_be(trace, parsed))
     stands = bool(last.relations) and not possible and not final
     picked = space.name == "choice"  # a thing, or a sentence
@@ -164,7 +163,7 @@ def judge_answer(
     opened = [*map(meaning_of, found.answer)] == ["open"]
     inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
     if opened and not inference and judged.verdict is Verdict.CONTRADICTED:
-        # If the scene settles nothing, an answer neither follows nor conflicts.
+        # If the scene settles nothing, the answer neither follows nor conflicts.
         judged = replace(
             judged, verdict=Verdict.UNKNOWN, grounded=Verdict.UNKNOWN, reason="answer_open"
         )
@@ -176,18 +175,18 @@ def judge_answer(
 
 
 _LONGEST = 1000
-"""Characters at the end of a response in which its last sentence is searched."""
+"""Number of characters at the end of a response that are searched for its last sentence."""
 
 _INFERENCE = frozenset(("entailment", "contradiction"))
-"""Meanings of labels that say whether something follows rather than whether it is so."""
+"""Meanings of labels that say whether something follows rather than whether it is true."""
 
 _YES_NO = ("yes", "no", "cannot be determined")
-"""Default answers to a question whether something holds."""
+"""Default answers to a question about whether something holds."""
 
 
 def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
-    """`usual_labels` of a trace without an answer space; also None if its answer is not yes, no or
-    "cannot be determined".
+    """Return `usual_labels` for a trace without an answer space, or None if its answer is not yes,
+    no or "cannot be determined".
     """
     text = trace.conclusion if trace.response is None else trace.response
     if not trace.question or not text:
@@ -198,8 +197,8 @@ def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequ
 
 
 def usual_labels(ontology: Ontology, asked: Question) -> Sequence[str] | None:
-    """Labels for a question without an answer space: yes and no, or the profile's directions, and
-    "cannot be determined". None for other questions.
+    """Return the labels for a question without an answer space: yes and no, or the profile's
+    directions, each with "cannot be determined". None for other questions.
     """
     if asked.states:
         return _YES_NO
@@ -208,13 +207,15 @@ def usual_labels(ontology: Ontology, asked: Question) -> Sequence[str] | None:
 
 
 def _asks_what_may_be(trace: Trace, parsed: ParsedTrace) -> bool:
-    """Whether a question asks for possibility or necessity: "Could A be left of B?"."""
+    """Whether a question asks about possibility or necessity: "Could A be left of B?"."""
     return not trace.structured and parsed.question().stance != ASSERTED
 
 
 @cache
 def _possible() -> re.Pattern[str]:
-    """Part of a text that lists possible relations, without the conclusion drawn from them."""
+    """Return the pattern for the part of a text that lists possible relations, without the
+    conclusion drawn from them.
+    """
     possible, then = (
         "|".join(sorted(map(re.escape, cues()[role]), key=len, reverse=True))
         for role in ("possible", "clause")
@@ -225,8 +226,9 @@ def _possible() -> re.Pattern[str]:
 def _set_of_possible(
     ontology: Ontology, trace: Trace, parsed: ParsedTrace, text: str
 ) -> tuple[AnswerSpace, str] | None:
-    """The profile's directions, and the last sentence of an answer if it lists possible ones
-    without an answer space: "so the possible relations are left and upper left".
+    """Return the profile's directions, and the last sentence of an answer, if that sentence lists
+    possible relations and there is no answer space: "so the possible relations are left and upper
+    left".
     """
     last = re.split(r"(?<=[.!?])\s+|\n+", text[-_LONGEST:].rstrip())[-1]
     said = _possible().search(last)
@@ -238,8 +240,8 @@ def _set_of_possible(
 
 
 def _possible_relations(ontology: Ontology) -> AnswerSpace:
-    """Relations among which a question without an answer space asks for possible ones: the
-    profile's directions, otherwise all of its relations.
+    """Return the relations to choose from when a question without an answer space asks for the
+    possible ones: the profile's directions, otherwise all of its relations.
     """
     relations = ontology.relations
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")
@@ -253,7 +255,6 @@ def _space(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> AnswerSpace
 
 
 def _given_space(trace: Trace) -> AnswerSpace | None:
-    """Answer space of a trace, if it is valid."""
     labels = trace.answer_space
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         return None
@@ -261,7 +262,6 @@ def _given_space(trace: Trace) -> AnswerSpace | None:
 
 
 def _judged(labels: Sequence[str], found: Answer, possible: bool) -> ClaimResult:
-    """Finding on an answer, given the scene's own answer."""
     own = found.possible if possible else found.answer
     if found.status == "inconsistent":
         return ClaimResult.blocked("blocked_scene")

@@ -1,5 +1,5 @@
-"""Answers to questions about described things: the relation of two of them, whether something
-holds, for which things it holds, and for which of the options.
+"""Answers to questions about described things: how two of them are related, whether something
+holds, and for which things or options it holds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def answer_described(ontology: Ontology, question: DescribedQuestion, labels: La
 
     Args:
         ontology: The tables of the profile.
-        question: Question with the things of its scene.
+        question: The question, with the things of its scene.
         labels: The labels of the answer space.
     """
     sentences: dict[int, list[Triple]] = {}
@@ -64,8 +64,8 @@ class _Questioner:
     # Evaluation --------------------------------------------------------------------------
 
     def _evaluated(self, question: Callable[[Scene], T]) -> T:
-        """Value of a question. The solver decides the relations it depends on, until no new ones
-        appear.
+        """Evaluate a question. The solver decides the relations that the value depends on, until no
+        new ones appear.
         """
         missing: set[Triple] = set()
 
@@ -88,7 +88,6 @@ class _Questioner:
             missing.clear()
 
     def _premises(self, value: Value) -> list[str]:
-        """Premises of a value in the scene."""
         support = {
             (u, relation, v)
             for u, r, v in value.support
@@ -99,7 +98,7 @@ class _Questioner:
     # Kinds of questions --------------------------------------------------------------------
 
     def _related(self, query: Query, labels: Labels) -> Answer:
-        """Relations of the space that two things have."""
+        """Find the relations of the answer space that hold between two things."""
         pair = query.pair
         if pair is None:
             return Answer("unread")
@@ -121,7 +120,7 @@ class _Questioner:
         )
 
     def _picked(self, query: Query, labels: Labels) -> Answer:
-        """Things, of the options or of all, for which the predicates hold."""
+        """Find the things for which the predicates hold, among the options or all things."""
         if not query.predicates:
             return Answer("unread")
         phrases = {label: self._question.phrase(label) for label in labels.things}
@@ -134,7 +133,7 @@ class _Questioner:
                 assert phrase is not None  # every label has a phrase, see above
                 numbers = scene.picked(phrase)
                 chosen = [scene.chosen(n, query.predicates, complete) for n in numbers]
-                # Of several readings of a label, one has to hold, and none may be denied.
+                # If a label has several readings, one has to hold, and none may be denied.
                 denying = any(predicate.negated for predicate in query.predicates)
                 found[label] = all_of(chosen) if denying and chosen else any_of(chosen)
             return found
@@ -155,7 +154,6 @@ class _Questioner:
         return Answer("answered", given, given, given, rest, premises, default)
 
     def _judged(self, query: Query, labels: Labels) -> Answer:
-        """Whether the statement of a question holds."""
         clause = query.clause
         if clause is None:
             return Answer("unread")
@@ -164,5 +162,5 @@ class _Questioner:
 
 
 def _together(values: Iterable[Value]) -> Value:
-    """Combine values that hold into one with all their grounds."""
+    """Combine values that hold into one value with all their grounds."""
     return Value(True, frozenset().union(*(value.support for value in values)))

@@ -21,7 +21,7 @@ def answer_events(
 
     Args:
         ontology: The tables of a profile that reads events.
-        scene: Clauses of each sentence of the scene, with its number.
+        scene: Number and clauses of each sentence of the scene.
         question: The statement.
         labels: The labels of the answer space.
     """
@@ -45,13 +45,13 @@ def answer_events(
 def _for_want_of_words(
     ontology: Ontology, scene: Sequence[Clauses], question: EventQuestion
 ) -> bool:
-    """Whether a statement is open only because words are too weak: it would be decided if a way had
-    a stronger meaning, or an unknown verb the meaning of some known verb.
+    """Whether a statement is open only because its words are too weak: it would be decided if a way
+    had a stronger meaning, or if an unknown verb meant the same as some known one.
     """
     said = [*scene, question.clauses]
     strange = any(clause.strange for clauses in said for clause in clauses)
     if strange and question.reread is None:
-        return True  # other meanings need the sentences
+        return True  # trying other meanings needs the sentences
     readings = [(True, scene, question.clauses)]
     if strange and question.reread is not None:
         readings += ((False, *question.reread(verb)) for verb in question.verbs)

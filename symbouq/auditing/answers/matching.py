@@ -1,15 +1,15 @@
-"""Labels to which a delivered answer commits.
+"""Find the labels to which a delivered answer commits.
 
 The paper compares answers "after deterministic normalization" without details; these are the
 project's rules. They use no model and never look at the right answer. The input is a text with the
-possible labels; the output is labels or None. None is for refusals, for answers that keep options
-open, and for those without a label. If the space has sets, an empty result is an answer, too ("no
+possible labels. The output is the labels, or None for refusals, for answers that keep options open,
+and for answers without a label. If the answers are sets, an empty result is an answer, too ("no
 block").
 
-- The answer is, in this order: the one found by `symbouq.reading.segments.answering`; the text
+- The answer is the first of these: the one found by `symbouq.reading.segments.answering`; the text
   after the last "therefore" or "so"; the first sentence if it consists of labels; the last
   sentence. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
-  end it.
+  end the answer.
 - A label matches its own spelling and its words in the ontology: the phrases of its relation, or
   the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup, articles and hyphens
   do not matter.
@@ -56,14 +56,14 @@ Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
 
 Delivered = tuple[str, ...] | None
-"""Labels to which a text commits, as the answer space spells them; None without commitment."""
+"""Labels to which a text commits, spelled as in the answer space; None without a commitment."""
 
 _JUDGEMENTS: dict[str, frozenset[str]] = {
     "yes-no": frozenset(("yes", "no")),
     "entailment": frozenset(("entailment", "contradiction")),
     "consistency": frozenset(("satisfiable", "unsatisfiable")),
 }
-"""Answer space to the meanings of its labels."""
+"""Maps an answer space to the meanings of its labels."""
 _OPPOSITE = {"yes": "no", "satisfiable": "unsatisfiable"}
 _OPPOSITE |= {other: meaning for meaning, other in _OPPOSITE.items()}
 _CONSISTENT = {
@@ -71,7 +71,7 @@ _CONSISTENT = {
     "no": "unsatisfiable",
     "contradiction": "unsatisfiable",
 }
-"""Meanings of labels to their equivalents in questions of consistency."""
+"""Maps the meaning of a label to its equivalent in questions about consistency."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class AnswerSpace:
 
 
 def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "") -> AnswerSpace:
-    """Answer space with these labels.
+    """Build the answer space for the given labels.
 
     Args:
         labels: The possible labels.
-        kind: One label, a set or a sequence; by default the usual kind for the labels.
+        kind: One label, a set or a sequence; by default, whatever is usual for the labels.
         dataset: The question's dataset.
     """
     name, usual = _usual(labels := tuple(labels), dataset)
@@ -107,16 +107,16 @@ def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "")
 
 
 def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "") -> Delivered:
-    """Labels to which an answer commits.
+    """Return the labels to which an answer commits.
 
     Args:
         text: The delivered answer: a label, a sentence, or a whole response.
         space: The answer space, or its labels.
-        question: The question. If an answer states the direction in reverse ("Y is left of X" where
-            X was asked about), it is turned around.
+        question: The question. An answer that states the direction in reverse ("Y is left of X"
+            where X was asked about) is turned around.
 
     Returns:
-        Labels as the space spells them, sets in the space's order; None without a commitment.
+        Labels as spelled in the answer space, sets in its order; None without a commitment.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -161,14 +161,13 @@ def delivered(text: str, space: AnswerSpace | Iterable[str], question: str = "")
 
 
 def _unlisted(line: str) -> str:
-    """A line without its list marker."""
     line = line.lstrip()
     mark = _ITEM.match(line)
     return line if mark is None else line[mark.end() :]
 
 
 def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
-    """Whether delivered labels are the right answer; never true without labels.
+    """Whether the delivered labels are the right answer; False if there are none.
 
     Args:
         labels: The delivered labels.
@@ -182,17 +181,18 @@ def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
 
 
 def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """Labels named by a text as a whole: "near" is `near to`, and "upper-left" is `left` and
-    `above` if those are labels. Empty if it names none.
+    """Return the labels that a text names as a whole: "near" is `near to`, and "upper-left" is
+    `left` and `above` if those are labels. Empty if it names none.
     """
     return (text,) if text in labels else _matcher(space_of(labels)).named(text)
 
 
 def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
-    """Profile in which most labels are distinct relations, with these relations.
+    """Find the profile in which most labels are distinct relations, and map the labels to these.
 
     Ties go to the dataset's profile, then to the default one, then to a calculus whose questions
-    ask which relations are possible. None if fewer than half of the labels are relations.
+    ask which relations are possible. The profile is None if fewer than half of the labels are
+    relations.
     """
     library = builtin()
     best: dict[str, str] = {}
@@ -214,7 +214,7 @@ def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, di
 
 @lru_cache(maxsize=4096)
 def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
-    """Kind of question with these labels, and the usual kind of its answers."""
+    """Return the kind of question for the given labels, and the usual kind of its answers."""
     meanings = {meaning_of(label) for label in labels}
     for name, judged in _JUDGEMENTS.items():
         if judged <= meanings or (name != "yes-no" and judged & meanings):
@@ -235,7 +235,7 @@ def _usual(labels: tuple[str, ...], dataset: str) -> tuple[str, Kind]:
 
 
 def _steps(ontology: Ontology, relations: Iterable[str]) -> set[str]:
-    """Directions along one axis, from the families of some relations."""
+    """Return the directions along one axis that belong to the families of the given relations."""
     families = {ontology.relations.family[relation] for relation in relations}
     moves = ontology.relations.displacement
     return {
@@ -247,12 +247,12 @@ _BLOCKS: tuple[str, Kind] = ("blocks", "set")
 
 
 class _Event(NamedTuple):
-    """Word or phrase of a text that affects the answer.
+    """Word or phrase in a text that affects the answer.
 
     Attributes:
-        role: `label`, a role of `cue/2`, or `word` for others.
-        labels: Of a label, the labels that it stands for.
-        spelled: Whether it is the label's own spelling.
+        role: `label`, a role of `cue/2`, or `word` for any other word.
+        labels: The labels that it stands for, if it is a label.
+        spelled: Whether it is spelled exactly like the label.
     """
 
     role: str
@@ -264,17 +264,17 @@ _WORD = _Event("word")
 _ITEM = re.compile(r"(?:[-*\u2022]|\(?\d{1,3}[.)])[ \t]+")
 """List marker."""
 _APART = 3
-"""Maximum number of words that may be written as one."""
+"""Maximum number of separate words that are also recognised when written as one."""
 
 _BETWEEN_LOOKS = 1_024
-"""Words of a text between two checks of the clock."""
+"""Number of words processed between two checks of the clock."""
 
 
 _IN_ANSWERS = (
     *("filler", "denial", "determiner", "hedge", "choice", "pause", "stop"),
     *("other", "open", "unsure", "declined", "all"),
 )
-"""Roles of `cue/2` that affect the labels of an answer; the others announce or end it."""
+"""Roles of `cue/2` that affect the labels of an answer. Other roles announce or end the answer."""
 
 
 @cache
@@ -284,13 +284,12 @@ def _cue_events() -> dict[Words, _Event]:
 
 
 def _is_bare(events: Sequence[_Event]) -> bool:
-    """Whether a text consists of labels."""
     roles = {event.role for event in events}
     return "label" in roles and "word" not in roles and "other" not in roles
 
 
 class _Matcher:
-    """Words that stand for the labels of one answer space."""
+    """Matcher for words that stand for the labels of one answer space."""
 
     def __init__(self, space: AnswerSpace) -> None:
         self.space = space
@@ -319,7 +318,7 @@ class _Matcher:
         self._known = {word for words in self._events for word in words}
 
     def _forms(self) -> dict[Words, _Event]:
-        """Words that stand for labels; the labels' own spellings come last."""
+        """Return the words that stand for labels. The labels' own spellings come last."""
         forms: dict[Words, _Event] = {}
         if self._ontology is not None:
             for text, relations in senses().items():
@@ -344,21 +343,20 @@ class _Matcher:
         return forms
 
     def _meant(self, meaning: str, text: str) -> tuple[str, ...] | None:
-        """Label for a word with a meaning; None if there is none."""
         if meaning == "none" and self.space.name == "blocks":
             return ()
         if meaning == "open":
-            return None  # cues, unlike the label's own spelling
+            return None  # these words are cues, unlike the label's own spelling
         label = self._of_meaning.get(meaning)
         if label is None and (meaning == "contradiction" or text == meaning):
             label = self._of_meaning.get(_CONSISTENT.get(meaning, ""))
         return None if label is None else (label,)
 
     def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
-        """Labels for a relational text, by the space's profile if possible.
+        """Return the labels for a text that names relations, in the space's profile if possible.
 
-        None if it has no meaning there. Words that count only before a ground ("in the box") name
-        no label.
+        None if the text has no meaning there. Words that count only before a ground ("in the box")
+        name no label.
         """
         assert self._ontology is not None  # relations imply an ontology
         if text in self._ontology.lexicon.adjacent or text in self._ontology.words("have"):
@@ -369,8 +367,8 @@ class _Matcher:
         return _WORD if event is None and own else event
 
     def _standing_for(self, relations: Sequence[str], loosely: bool = True) -> _Event | None:
-        """Labels of the first relation with any: its own, or those of its components ("north-west"
-        is above and left), or, `loosely`, those of its consequences.
+        """Return the labels for the first relation that has any: its own, or those of its
+        components ("north-west" is above and left), or, if `loosely`, those of its consequences.
         """
         assert self._ontology is not None  # relations imply an ontology
         for relation in relations:
@@ -382,7 +380,6 @@ class _Matcher:
         return None
 
     def named(self, text: str) -> tuple[str, ...]:
-        """Labels named by a text as a whole."""
         role, labels, _ = self._event(form(text)) or _WORD
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
@@ -390,20 +387,19 @@ class _Matcher:
     # What a sentence holds ---------------------------------------------------------------
 
     def events(self, sentence: str) -> list[_Event]:
-        """Events of a sentence. Single letters are labels in any case if the sentence consists of
-        labels, otherwise only as spelled.
+        """Return the events of a sentence. Single letters match labels in either case if the
+        sentence consists of labels, otherwise only in the label's case.
         """
         tokens = [t for t in tokenized(sentence) if self._counts(t.casefold())]
         found = list(self._scanned(tokens, strict=False))
         return found if _is_bare(found) else list(self._scanned(tokens, strict=True))
 
     def is_label(self, sentence: str) -> bool:
-        """Whether a sentence states one label and nothing else."""
         return _is_bare(self.events(sentence[slice(*gist(sentence))]))
 
     def _counts(self, word: str) -> bool:
-        """Whether a word affects the answer; articles, numbers and adverbs do if a form contains
-        them.
+        """Whether a word affects the answer. Articles, numbers and adverbs do so only if they are
+        part of a known form.
         """
         passed_over = word in cues()["article"] or word.endswith("ly")
         passed_over = passed_over or word.isdigit() or word in words_of("quantity")
@@ -432,27 +428,27 @@ class _Matcher:
             yield event
 
     def _event(self, words: Sequence[str]) -> _Event | None:
-        """Event of some words, written as one or apart."""
+        """Return the event for the given words, whether they are written together or apart."""
         event = self._events.get(tuple(words))
         if event is None and len(words) <= _APART and min(map(len, words), default=0) > 1:
             event = self._joined.get("".join(words))
         return event
 
     def _is_label(self, token: str) -> bool:
-        """Whether a single word stands for labels."""
         return bool((self._event((token.casefold(),)) or _WORD).labels)
 
     def _single(
         self, event: _Event, tokens: Sequence[str], place: int, labelled: bool, strict: bool
     ) -> _Event:
-        """Event of one word, which may be a denial, a determiner or an article instead of a label.
+        """Return the event for a single word, which may be a denial, a determiner or an article
+        instead of a label.
 
         Args:
             event: The event.
             tokens: Words of the text.
             place: Index of the word.
             labelled: Whether a later word stands for labels.
-            strict: Whether single letters are labels only as spelled.
+            strict: Whether single letters are labels only in the label's case.
         """
         token, first = tokens[place], place == 0
         word = token.casefold()
@@ -474,14 +470,13 @@ class _Matcher:
     # Commitment of a sentence ---------------------------------------------------------------
 
     def leads(self, events: Sequence[_Event]) -> bool:
-        """Whether a sentence begins with a judgement and has no other: "No, ..."."""
+        """Whether a sentence begins with a judgement and contains no other: "No, ..."."""
         following = [event.role for event in events[1:3]]
         ends = not following or following[0] in ("pause", "stop") or self.space.name == "yes-no"
         opens = bool(events) and events[0].role == "label"
         return self.judged and opens and ends and "choice" not in following
 
     def labels(self, sentence: str, events: Sequence[_Event], question: str) -> Delivered:
-        """Labels to which a sentence commits, given its events."""
         if self.space.given:
             events = [e._replace(role="open") if e.role == "unsure" else e for e in events]
         roles = {event.role for event in events}
@@ -511,9 +506,9 @@ class _Matcher:
         return self._chosen(named)
 
     def _committed(self, events: Sequence[_Event]) -> list[str] | None:
-        """Labels to which a text commits, in order; None if it offers a choice."""
+        """Return the labels to which the events commit, in order; None if they offer a choice."""
         hedged = self.space.name == "composition"
-        # "It is north of z, so NE" gives the label's meaning in words first.
+        # "It is north of z, so NE" first paraphrases the label.
         paraphrased = hedged and not any(event.spelled for event in events)
         kept: list[str] = []
         denied = may = offered = False
@@ -544,17 +539,16 @@ class _Matcher:
         return kept
 
     def _denied(self, label: str) -> str | None:
-        """Label equivalent to a denied judgement."""
         return self._of_meaning.get(_OPPOSITE.get(meaning_of(label) or "", ""))
 
     def _opposite(self, label: str) -> str:
-        """Label with the two things swapped: left for right."""
+        """Return the label with the two things swapped: left for right."""
         assert self._ontology is not None  # only directions are swapped
         converse = self._ontology.relations.converse.get(self._relation.get(label, ""), "")
         return self._label_of.get(converse, label)
 
     def _turned(self, sentence: str, question: str) -> bool:
-        """Whether a sentence places the second thing asked about by the first."""
+        """Whether a sentence places the second thing asked about relative to the first."""
         if self.space.name != "directions":
             return False
         asked = [word.casefold() for word in tokenized(question) if self._names(word)]
@@ -567,7 +561,6 @@ class _Matcher:
         return first > second and any(event.role == "label" for event in self.events(between))
 
     def _names(self, word: str) -> bool:
-        """Whether a word of a question may be a name."""
         if word in cues()["article"]:  # "A" may be a name
             return False
         word = word.casefold()
@@ -575,7 +568,7 @@ class _Matcher:
         return word.isalnum() and not told
 
     def _chosen(self, named: Sequence[str]) -> Delivered:
-        """Answer with these labels; None if there are too many."""
+        """Return the answer made of the named labels; None if there are too many."""
         both, none = self._of_meaning.get("both"), self._of_meaning.get("none")
         if not named and self.space.name == "blocks":
             return ()
@@ -594,9 +587,9 @@ class _Matcher:
         return None if len(kept) > 1 and self._of_meaning.get("open") in kept else tuple(kept)
 
     def _parts_of(self, label: str) -> frozenset[str]:
-        """Components of a label: above and left for upper-left.
+        """Return the components of a label: above and left for upper-left.
 
-        Possible relations are not components: only one of them holds.
+        Possible relations have no components, because only one of them holds.
         """
         relation = self._relation.get(label, label)
         joined = self._parts if self.space.name != "composition" else {}

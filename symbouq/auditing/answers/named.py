@@ -15,7 +15,7 @@ from symbouq.reading.text import ParsedTrace, Question
 
 
 def _named_in(names: Iterable[str], text: str) -> set[str]:
-    """Names that occur in a text, without those inside longer ones."""
+    """Return the names that occur in a text, except where they are part of a longer name."""
     known = {name.casefold(): name for name in names}
     options = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     found = re.findall(rf"(?<!\w)(?:{options})(?!\w)", text.casefold()) if known else ()
@@ -24,8 +24,9 @@ def _named_in(names: Iterable[str], text: str) -> set[str]:
 
 @cache
 def _beyond(stance: str) -> re.Pattern[str]:
-    """Words of questions beyond a plain yes or no: "... or above it?", "Is it false that ...?". A
-    stance other than `asserted`, as in "cannot be", is not reversed by words.
+    """Return the pattern for words that make a question more than a plain yes or no: "... or above
+    it?", "Is it false that ...?". With a stance other than `asserted`, as in "cannot be", words of
+    reversal do not count.
     """
     roles = ("twofold", "reversing") if stance == "asserted" else ("twofold",)
     words = sorted((text for role in roles for text in cues()[role]), key=len, reverse=True)

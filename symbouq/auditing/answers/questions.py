@@ -22,18 +22,18 @@ from symbouq.records import Instance
 
 
 class Parsers(Protocol):
-    """Source of parsers by profile, such as a `TraceAuditor`."""
+    """Source of parsers, such as a `TraceAuditor`."""
 
     def parser_for(self, instance: Instance) -> TraceParser:
-        """The parser."""
+        """Return the parser for the given instance."""
 
 
 def answer(parsers: Parsers, instance: Instance) -> Answer:
     """Answer a question about a scene.
 
     Args:
-        parsers: Source of the profile and its parser: an auditor.
-        instance: Scene and question, with an `answer_space`.
+        parsers: Source of the instance's parser and profile: an auditor.
+        instance: The scene and the question, with an `answer_space`.
 
     Raises:
         RecordError: If there is no answer space, or a label is unknown in the profile.
@@ -44,11 +44,11 @@ def answer(parsers: Parsers, instance: Instance) -> Answer:
 
 @turn()
 def answered(ontology: Ontology, parsed: ParsedTrace, space: Sequence[str]) -> Answer:
-    """Answer to the question of a trace, among some labels.
+    """Answer the question of a trace with one or more of the given labels.
 
     Args:
         ontology: Tables of the profile.
-        parsed: The trace.
+        parsed: The parsed trace.
         space: The labels.
 
     Raises:

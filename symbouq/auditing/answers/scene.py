@@ -1,4 +1,4 @@
-"""Claims about one scene, judged by the scene only."""
+"""Judge claims about one scene by the scene alone."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class SceneJudge:
         """Audit one claim about the scene.
 
         Args:
-            claim: Its relations.
-            stance: Stance: asserted, possible, necessary or impossible.
+            claim: The relations of the claim.
+            stance: The stance: asserted, possible, necessary or impossible.
 
         Raises:
             LimitError: If a surrounding `time_limit` is over.
@@ -38,15 +38,15 @@ class SceneJudge:
         return audit_relations(self._ontology, scene, [ClaimInput(claim, stance)]).whole()
 
     def premises(self, triples: Iterable[Triple]) -> list[str]:
-        """Premises, as `scene:N`, of relations that follow from the scene."""
+        """Return the premises, as `scene:N`, of relations that follow from the scene."""
         premises: dict[str, None] = {}
         for triple in triples:
             premises.update(dict.fromkeys(map(str, self.audit([triple]).claims[0].premises)))
         return list(premises)
 
     def answer(self, labels: Labels) -> Answer | None:
-        """Answer for scenes that were not read, contradict themselves, or are asked for
-        consistency; otherwise None.
+        """Answer if the scene was not read or contradicts itself, or if its consistency is asked
+        for. Otherwise return None.
         """
         if not self._scene:
             return Answer("unread")

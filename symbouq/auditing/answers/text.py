@@ -1,4 +1,4 @@
-"""The answering part of a response."""
+"""Find the part of a response that gives the answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from symbouq.reading.segments import (
 )
 
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])|\n+")
-# Repetitions that can match the same text are bounded, so long inputs take linear time.
+# Repetitions that can match the same text are bounded, so that long inputs take linear time.
 _LIST = re.compile(
     r":[ \t]{0,9}\n\s{0,9}"
     r"(?P<items>(?:\s{0,9}(?:[-*\u2022]|\d+[.)])\s+\S[^\n]*(?:\n|$)){2,})"
@@ -37,21 +37,22 @@ _DASHED = re.compile(
     rf"(?:^|(?<=[:,])) {{0,9}}-[ \t]{{1,9}}[^-\n]{{1,30}}(?:{_DASH.pattern}[^-\n]{{1,30}})+$",
     re.MULTILINE,
 )
-"""List in one line: "- left - above"."""
+"""List written on one line: "- left - above"."""
 _BREAK = re.compile(r"((?<=[.!?])[ \t]+|\n+)")
 _CLOSING = " \"'*_`)]"
 _BOX = re.compile(r"\\boxed\s{0,3}\{([^{}]{0,300})\}")
 _BOXES = re.compile(rf"{_BOX.pattern}(?:(?:\W|\\quad|and)*{_BOX.pattern})*")
 _BEFORE = 80
-"""Characters before an announcement of an answer in which a supposition is looked for."""
+"""Number of characters before an announced answer that are searched for a supposition."""
 _SHORT = 3
-"""Maximum length, in words, of a last line that is taken for the answer regardless of earlier
-conclusions."""
+"""Maximum length, in words, of a last line that counts as the answer despite earlier conclusions.
+"""
 _ANNOUNCED = 100
-"""Maximum number of announcements to try, from the last one backwards."""
+"""Maximum number of announcements to try, starting with the last one."""
 _FAR = 2_000
-"""Characters after an announcement, or the opening of a conclusion, in which its sentence must
-end."""
+"""Number of characters after an announcement, or after the opening of a conclusion, within which
+its sentence must end.
+"""
 _PLAINER = {ord(k): v for k, v in zip("‘’“”‐‑−", "''\"\"---", strict=True)}  # noqa: RUF001
 
 
@@ -64,7 +65,7 @@ _FRAMES = {
     "grounds": r"\s*(?:%(reason)s)\b[^,;]{0,300}(?:,\s*(?:and|but|or)\b[^,;]{0,300}){0,9},\s*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
-"""Regular expressions for text around an answer, with roles of `cue/2` for words."""
+"""Regular expressions for the text around an answer. Roles of `cue/2` stand for words."""
 
 
 @cache
@@ -79,12 +80,12 @@ def _frame(name: str) -> re.Pattern[str]:
 def answering_part(
     text: str, is_label: Callable[[str], bool] = lambda _: False, several: bool = False
 ) -> str:
-    """Text of a response that may contain the answer: the marked answer, the answer field of JSON,
-    or the asserted text without questions. Empty if there is none.
+    """Return the text of a response that may contain the answer: the marked answer, the answer
+    field of a JSON object, or the asserted text without questions. Empty if there is none.
 
     Args:
         text: The response.
-        is_label: Predicate: whether a sentence is a label and nothing else.
+        is_label: Tells whether a sentence is a label and nothing else.
         several: Whether an answer may have several labels, each with a bracketed remark.
     """
     part = _answering_part(text, is_label, several)
@@ -118,12 +119,12 @@ def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -
 
 
 def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
-    """Sentences of a response that may be the answer: the announced or concluded one, otherwise the
-    first and the last. Empty without sentences.
+    """Return the sentences of a response that may be the answer: the announced or concluded one,
+    otherwise the first and the last. Empty if there are no sentences.
 
     Args:
         text: The response.
-        several: Whether an answer may have several labels, one per line of a list.
+        several: Whether an answer may have several labels, each on its own line of a list.
     """
     text = _unmarked(text)
     if several:
@@ -156,13 +157,13 @@ def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
 
 
 def closing_sentence(text: str) -> str:
-    """Last sentence of a response, without markup; empty if there is none."""
+    """Return the last sentence of a response without markup; empty if there is none."""
     sentences = [s.strip() for s in _SENTENCE.split(_unmarked(text)) if s.strip()]
     return sentences[-1] if sentences else ""
 
 
 def _in_line(found: re.Match[str]) -> str:
-    """A list as one line, without remarks on its items; unchanged if items are long."""
+    """Return a list as one line, without remarks on its items. Unchanged if the items are long."""
     items = [item.strip(" ,;.") for item in _ITEM.findall(found["items"])]
     if any(len(item.split()) > _SHORT for item in items):
         return found.group()
@@ -170,7 +171,7 @@ def _in_line(found: re.Match[str]) -> str:
 
 
 def _unmarked(text: str) -> str:
-    """A response without markup, quoted questions and lines with a confidence."""
+    """Return a response without markup, quoted questions, and lines that state a confidence."""
     text = unicodedata.normalize("NFKC", text).translate(_PLAINER)
     text = re.sub(r"\\(?:text|mathrm|mathbf)\s{0,3}\{([^{}]{0,300})\}", r"\1", text)
     # "TPP^{-1}" is the inverse of TPP.
@@ -187,8 +188,8 @@ def _unmarked(text: str) -> str:
 
 
 def _without_reason(text: str, several: bool) -> str:
-    """An answer without bracketed remarks and without reasons before and after it. Of several
-    labels, one may be in brackets: "above (N) or to the left (W)".
+    """Return an answer without bracketed remarks and without reasons before or after it. If there
+    are several labels, one may be in brackets: "above (N) or to the left (W)".
     """
     inner = re.fullmatch(r"\s*\(([^()]*)\)\W*", text)
     remark = _REMARK if several else _BRACKETS

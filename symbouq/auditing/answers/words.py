@@ -1,4 +1,4 @@
-"""Words of delivered answers from the ontology: names of labels, and cues."""
+"""The ontology's words for delivered answers: names of labels, and cues."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Ontology
 
 Words = tuple[str, ...]
-"""Words of a text in lower case."""
+"""Words of a text, in lower case."""
 
 
 @cache
 def cues() -> Mapping[str, tuple[str, ...]]:
-    """Role of words in answers to the words (`cue/2`)."""
+    """Map each role that words can have in an answer to these words (`cue/2`)."""
     found: dict[str, list[str]] = defaultdict(list)
     for role, text in builtin().rows["cue", 2]:
         found[role].append(text)
@@ -25,18 +25,18 @@ def cues() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def meanings() -> Mapping[str, str]:
-    """Answer label, and its synonyms, to its meaning."""
+    """Map each answer label and synonym to its meaning."""
     rows = builtin().rows
     return {plain(text): m for key in ("label", "synonym") for m, text in rows[key, 2]}
 
 
 _NAMING = (("phrase", 2), ("phrase", 3), ("label", 3), ("synonym", 3))
-"""Predicates that map texts to relations, by their last two arguments."""
+"""Predicates whose last two arguments map a text to a relation."""
 
 
 @cache
 def senses() -> Mapping[str, tuple[str, ...]]:
-    """Text to the relations that it denotes in some profile."""
+    """Map each text to the relations that it denotes in some profile."""
     rows = builtin().rows
     found: dict[str, dict[str, None]] = defaultdict(dict)
     named = [row[-2:] for key in _NAMING for row in rows[key]]
@@ -49,7 +49,7 @@ def senses() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def implications() -> Mapping[str, frozenset[str]]:
-    """Relation to the relations it implies in some profile."""
+    """Map each relation to the relations that it implies in some profile."""
     found: dict[str, set[str]] = defaultdict(set)
     for relation, other in builtin().rows["implies", 2]:
         found[relation].add(other)
@@ -57,7 +57,9 @@ def implications() -> Mapping[str, frozenset[str]]:
 
 
 def relation_named(ontology: Ontology, label: str) -> str | None:
-    """Relation for an answer label in a profile: by `label/3`, a phrase, or its name."""
+    """Return the relation that an answer label names in a profile: by `label/3`, a phrase, or the
+    relation's own name.
+    """
     text = " ".join(label.lower().replace("_", " ").split())
     name = text.replace("-", "_").replace(" ", "_")
     relation = ontology.lexicon.relation_label.get(text) or ontology.lexicon.phrase.get(text)
@@ -65,24 +67,26 @@ def relation_named(ontology: Ontology, label: str) -> str | None:
 
 
 def plain(text: str) -> str:
-    """A text in lower case, without hyphens and double spaces."""
+    """Return a text in lower case, without hyphens and double spaces."""
     return " ".join(re.sub(r"[-_\s]+", " ", text.casefold()).split())
 
 
 @cache
 def words_of(word_class: str) -> frozenset[str]:
-    """Words of a class (`lexeme/2`)."""
+    """Return the words of a class (`lexeme/2`)."""
     return frozenset(text for name, text in builtin().rows["lexeme", 2] if name == word_class)
 
 
 @cache
 def digits() -> Mapping[str, str]:
-    """Replace number words by digits."""
+    """Map number words to digits."""
     return {text: number for number, text in builtin().rows["numeral", 2]}
 
 
 def tokenized(text: str) -> list[str]:
-    """Words and punctuation of a text in their original case; number words become digits."""
+    """Return the words and punctuation of a text in their original case. Number words become
+    digits.
+    """
     text = re.sub(r"(?i)\b(can)(?:not|'t)\b", r"\1 not", re.sub(r"[-_\s]+", " ", text))
     text = re.sub(r"(?i)(?<=\w)n't\b", " not", text)
     text = re.sub(r"(?i)'s\b", "", text)
@@ -90,13 +94,13 @@ def tokenized(text: str) -> list[str]:
 
 
 def form(text: str) -> Words:
-    """Words that identify a text, without articles."""
+    """Return the words that identify a text, without articles."""
     words = tuple(token.casefold() for token in tokenized(text))
     return tuple(word for word in words if word not in cues()["article"]) or words
 
 
 def meaning_of(label: str) -> str | None:
-    """Meaning of an answer label: "both of the cups" is `both`."""
+    """Return the meaning of an answer label: "both of the cups" is `both`."""
     text = plain(label)
     first = meanings().get(text.split()[0]) if text else None
     return meanings().get(text) or (first if first in ("both", "none") else None)

@@ -1,4 +1,4 @@
-"""Scenes from data: maps, pictures and spaces in sentences, to audit a model's words by."""
+"""Scenes from data: maps, pictures and spaces in sentences, for auditing a model's text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["FORMATS", "PROFILE", "Format", "scenes"]
 
 
 class Format(NamedTuple):
-    """A format of files of things with places.
+    """A format for files of things with places.
 
     Attributes:
-        read: The content of a file, and its name for messages, to named scenes: a JSON value, or
-            the text of a file that is none.
-        compass: Whether directions are worded by the compass.
+        read: Takes the content of a file (a JSON value, or its text if it is not JSON) and its name
+            for messages. Returns named scenes.
+        compass: Whether directions are worded as compass directions.
     """
 
     read: Callable[[Any, str], Found]
@@ -41,20 +41,20 @@ FORMATS = {
 def scenes(
     file: Path, form: str | None = None, tolerance: float = 0.0, about: Collection[str] = ()
 ) -> Iterator[dict[str, Any] | RecordError]:
-    """The scenes of a file, as records with what holds between the things, in sentences and in
-    relations; and what is wrong with things that are left out.
+    """Yield the scenes of a file as records that state how the things are related, in sentences and
+    as relations. Also yield errors about things that are left out.
 
     Args:
         file: The file.
-        form: Its format, a name of `FORMATS`; recognised by its content where None.
-        tolerance: By how much of its size a thing may reach over another and still lie beside it,
+        form: Name of the format in `FORMATS`; None to recognise it by the content.
+        tolerance: Share of its size by which a thing may overlap another and still lie beside it;
             at least 0 and less than 1.
-        about: Names of things, with or without "the"; where given, pairs without any of them are
-            left out.
+        about: Names of things, with or without "the". If given, pairs without any of them are left
+            out.
 
     Raises:
-        RecordError: If the file cannot be read as the format, has no things, or no scene has a
-            thing of a name in `about`.
+        RecordError: If the file cannot be read in this format or has no things, or if no scene has
+            a thing with a name in `about`.
     """
     content = _content(file)
     format_ = FORMATS[form or _recognised(content, str(file))]
@@ -86,7 +86,6 @@ def scenes(
 
 
 def _content(file: Path) -> Any:
-    """The JSON value of a file, or its text where it is not JSON."""
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
@@ -100,7 +99,7 @@ def _content(file: Path) -> Any:
 
 
 def _recognised(content: Any, file: str) -> str:
-    """The format of a file's content.
+    """Recognise the format of a file's content.
 
     Raises:
         RecordError: If it has none of the formats.

@@ -1,7 +1,7 @@
-"""Maps: features of GeoJSON, and lines of a name and a geometry in WKT.
+"""Maps: GeoJSON features, or lines with a name and a geometry in WKT.
 
-Coordinates are taken as they are, x growing eastwards and y northwards; longitudes go on beyond the
-antimeridian where features lie on both sides of it.
+Coordinates are used unchanged: x grows eastwards and y northwards. If features lie on both sides of
+the antimeridian, longitudes continue beyond it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from symbouq.integrations.geometry.things import Found, Thing, distinct
 
 
 def on_map(name: str, place: shapely.Geometry) -> Thing:
-    """A thing on a map, where y grows northwards."""
+    """Return a thing on a map, where y grows northwards."""
     west, south, east, north = place.bounds
     return Thing(name, {"x": (west, east), "y": (south, north)}, (place,), place.area > 0)
 
 
 def geojson(content: Any, file: str) -> Found:
-    """The one scene of a `FeatureCollection` or a `Feature`: features by their property `name`, or
-    by `id`, numbered where several have one name.
+    """Yield the one scene of a `FeatureCollection` or a `Feature`. Features are named by their
+    property `name` or by `id`, and numbered if several have the same name.
 
     Args:
         content: The JSON value of the file.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none, or lies all around the globe.
+        RecordError: If the content is not GeoJSON, or extends all around the globe.
     """
     listed = content.get("features", [content]) if isinstance(content, dict) else None
     if not isinstance(listed, list) or content.get("type", "FeatureCollection") not in _TYPES:
@@ -42,7 +42,7 @@ def geojson(content: Any, file: str) -> Found:
             name = (feature.get("properties") or {}).get("name") or feature.get("id")
             place = shapely.geometry.shape(feature["geometry"]) if name is not None else None
         except (ShapelyError, ValueError, TypeError, KeyError, AttributeError):
-            place = None  # which is what libraries make of what is no feature
+            place = None  # libraries write this for invalid features
         fault = "needs a name and a geometry" if place is None else _fault(place)
         if fault:
             yield RecordError(f"feature {number} {fault}", file)
@@ -57,18 +57,17 @@ _TYPES = ("FeatureCollection", "Feature")
 
 
 def _fault(place: shapely.Geometry) -> str:
-    """What is wrong with a geometry; empty where nothing is."""
     if place.is_empty:
         return "needs a name and a geometry"
     return "" if place.is_valid else f"is not valid: {shapely.is_valid_reason(place)}"
 
 
 def _unwrapped(places: Sequence[shapely.Geometry], file: str) -> list[shapely.Geometry]:
-    """Geometries so that none is cut by the antimeridian, nor lies beyond it from the others, where
-    all are within longitudes and latitudes.
+    """Shift geometries so that none is cut by the antimeridian or separated by it from the others,
+    if all have valid longitudes and latitudes.
 
     Raises:
-        RecordError: If they lie all around the globe, where east is west.
+        RecordError: If they extend all around the globe, so that east and west are the same.
     """
     west, south, east, north = shapely.total_bounds([*places]) if places else (0, 0, 0, 0)
     globe = west >= -180 and east <= 180 and south >= -90 and north <= 90
@@ -85,7 +84,7 @@ def _unwrapped(places: Sequence[shapely.Geometry], file: str) -> list[shapely.Ge
         points[:, 0] = (points[:, 0] - begin) % _WHOLE + begin
         return points
 
-    # Both sides of a cut lie together again.
+    # Join the two sides of a cut again.
     moved = (shapely.transform(place, turned) for place in places)
     return [shapely.union_all(p) if p.geom_type.startswith("Multi") else p for p in moved]
 
@@ -94,8 +93,8 @@ _HALF, _WHOLE = 180.0, 360.0
 
 
 def wkt(content: Any, file: str) -> Found:
-    """The one scene of lines of a name, a tab and a geometry in WKT; names are numbered where
-    several are one.
+    """Yield the one scene of lines with a name, a tab and a geometry in WKT. Equal names are
+    numbered.
 
     Args:
         content: The text of the file.

@@ -1,7 +1,7 @@
 """Boxes in pictures: COCO, Visual Genome and GQA.
 
-Boxes are in pixels, x growing to the right and y downwards. They say where a thing is seen, and
-nothing of depth, contact or containment; relations that a file states beside them are not read.
+Boxes are in pixels; x grows to the right and y downwards. They say where a thing is seen, but
+nothing about depth, contact or containment. Relations that a file states in addition are not read.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _GQA = TypeAdapter(dict[str, _Graph])
 
 
 def in_picture(name: str, x: float, y: float, width: float, height: float) -> Thing:
-    """A thing in a picture by its box: the corner at the upper left, and its size."""
+    """Return a thing in a picture, given its box: the upper left corner and the size."""
     return Thing(
         name,
         {"x": (x, x + width), "y": (-y - height, -y)},
@@ -79,14 +79,14 @@ def in_picture(name: str, x: float, y: float, width: float, height: float) -> Th
 
 
 def coco(content: Any, file: str) -> Found:
-    """A scene for each picture of COCO's annotations, things by their categories.
+    """Yield a scene for each picture in COCO's annotations. Things are named by their categories.
 
     Args:
         content: The JSON value of the file: `images`, `annotations` with a `bbox`, `categories`.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none.
+        RecordError: If the content has another shape.
     """
     data, faults = checked(_COCO, content, "annotations of COCO", file, [2])
     names = {category.id: category.name for category in data.categories}
@@ -103,16 +103,16 @@ def coco(content: Any, file: str) -> Found:
 
 
 def visual_genome(content: Any, file: str) -> Found:
-    """A scene for each picture of Visual Genome's `objects.json` or `scene_graphs.json`, things by
-    the first of their names.
+    """Yield a scene for each picture in Visual Genome's `objects.json` or `scene_graphs.json`.
+    Things are named by the first of their names.
 
     Args:
-        content: The JSON value of the file: a list of `image_id` and `objects`, which have `names`,
-            `x`, `y`, `w` and `h`.
+        content: The JSON value of the file: a list of objects with `image_id` and `objects`, which
+            have `names`, `x`, `y`, `w` and `h`.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none.
+        RecordError: If the content has another shape.
     """
     images, faults = checked(_VISUAL_GENOME, content, "objects of Visual Genome", file, [3, 1])
     yield from faults
@@ -122,15 +122,15 @@ def visual_genome(content: Any, file: str) -> Found:
 
 
 def gqa(content: Any, file: str) -> Found:
-    """A scene for each picture of GQA's scene graphs.
+    """Yield a scene for each picture in GQA's scene graphs.
 
     Args:
-        content: The JSON value of the file: by image, `objects` by their ids, which have `name`,
-            `x`, `y`, `w` and `h`.
+        content: The JSON value of the file: for each image, `objects` by their ids, which have
+            `name`, `x`, `y`, `w` and `h`.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none.
+        RecordError: If the content has another shape.
     """
     graphs, faults = checked(_GQA, content, "scene graphs of GQA", file, [3, 1])
     yield from faults

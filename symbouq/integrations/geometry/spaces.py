@@ -1,7 +1,7 @@
-"""Boxes in space, upright and turned about the vertical alone: JSON, and labels of KITTI.
+"""Boxes in space that are turned only about the vertical axis: JSON, and KITTI labels.
 
-A box stands for its thing: contact and containment are those of the boxes. It is a ground plan and
-a height, so that of turned boxes, too, all relations are exact and no hull is taken.
+Each thing is treated as its box: contact and containment are those of the boxes. A box is a ground
+plan and a height, so relations of turned boxes are exact, too, and no hull is needed.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from symbouq.integrations.geometry.pictures import Name
 from symbouq.integrations.geometry.things import Found, Thing, checked, distinct, numbered
 
 _DECIMALS = 6
-"""Coordinates are rounded to this many, so that boxes touch which do so on paper."""
+"""Number of decimals to which coordinates are rounded, so that boxes that touch on paper do touch.
+"""
 
 _Size = Annotated[float, Field(ge=10**-5, allow_inf_nan=False)]
 _UNLABELLED = "DontCare"
-"""The type of KITTI's labels of regions in which nothing is labelled."""
+"""Type of the KITTI labels for regions in which nothing is labelled."""
 
 
 class Box(BaseModel):
@@ -31,11 +32,11 @@ class Box(BaseModel):
     name: Name
     """A common noun."""
     center: tuple[FiniteFloat, FiniteFloat, FiniteFloat]
-    """Its middle."""
+    """Middle of the box."""
     size: tuple[_Size, _Size, _Size]
-    """Its extent along x, y and z before it is turned."""
+    """Extent along x, y and z before the box is turned."""
     yaw: FiniteFloat = 0.0
-    """By how many radians it is turned, anticlockwise as seen from above."""
+    """Angle in radians by which the box is turned, anticlockwise as seen from above."""
 
 
 class _Boxes(BaseModel):
@@ -43,9 +44,9 @@ class _Boxes(BaseModel):
 
 
 class _Label(NamedTuple):
-    """The values of a line of KITTI's labels from the ninth on, behind type, visibility and the box
-    in the picture: metres in the frame of the camera, x to the right, y down, z ahead. The place is
-    the middle of the box's bottom.
+    """Values in a line of KITTI labels from the ninth on, after type, visibility and the box in the
+    picture. They are metres in the camera's frame, with x to the right, y down and z ahead. The
+    position is the middle of the bottom of the box.
     """
 
     height: float
@@ -61,7 +62,7 @@ _BOXES = TypeAdapter(_Boxes)
 
 
 def in_space(name: str, box: Box) -> Thing:
-    """A thing in space by its box, under another name."""
+    """Return a thing in space, given its name and its box."""
     (x, y, z), (along, across, height) = box.center, box.size
     upright = shapely.box(x - along / 2, y - across / 2, x + along / 2, y + across / 2)
     plan = shapely.transform(
@@ -74,14 +75,14 @@ def in_space(name: str, box: Box) -> Thing:
 
 
 def boxes(content: Any, file: str) -> Found:
-    """The one scene of a JSON object of `boxes`.
+    """Yield the one scene of a JSON object with `boxes`.
 
     Args:
-        content: The JSON value of the file; the boxes are those of `Box`.
+        content: The JSON value of the file, with boxes as in `Box`.
         file: The file, for messages.
 
     Raises:
-        RecordError: If it is none.
+        RecordError: If the content has another shape.
     """
     found, faults = checked(_BOXES, content, "`boxes` in space", file, [2])
     yield from faults
@@ -89,10 +90,11 @@ def boxes(content: Any, file: str) -> Found:
 
 
 def kitti(content: Any, file: str) -> Found:
-    """The one scene of a file of KITTI's labels of objects (`label_2`), things by their types.
+    """Yield the one scene of a file of KITTI's object labels (`label_2`). Things are named by their
+    types.
 
     Args:
-        content: The text of the file, a line an object: 15 values, and a score in results.
+        content: The text of the file, one object per line: 15 values, and a score in results.
         file: The file, for messages.
     """
     found = []
@@ -104,7 +106,7 @@ def kitti(content: Any, file: str) -> Found:
             if len(values) not in (14, 15):
                 raise ValueError(len(values))
             found.append(_box(kind, _Label(*map(float, values[7:14]))))
-        except ValueError:  # of numbers, or of the box that they make
+        except ValueError:  # from a number, or from the box
             message = "expected a label of KITTI: a type and 14 numbers, sizes above 0"
             yield RecordError(message, file, number)
     yield "", _things(found)

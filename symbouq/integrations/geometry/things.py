@@ -1,7 +1,7 @@
-"""Named things with a place, and how they lie to each other in sentences.
+"""Named things with places, and sentences about how they lie relative to each other.
 
-Topology is told by RCC-8, directions where two things lie wholly apart on an axis. Which relation
-has which sign on which axis, and how it is worded, is for the ontology to say.
+Topology is stated by RCC-8, and directions if two things are completely separate on an axis. The
+ontology determines which relation has which sign on which axis, and how it is worded.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from symbouq.ontology.library import builtin
 from symbouq.ontology.tables import Relations
 
 PROFILE = "everyday"
-"""The profile of the scenes: it has topology, directions and depth."""
+"""Profile of the scenes, which has topology, directions and depth."""
 
 _FAMILIES = ("direction", "depth")
-"""The families of relations that say where a thing lies, and nothing else."""
+"""Families of relations that only say where a thing lies."""
 
 _EVERYDAY = {
     "tpp": "inside", "ntpp": "inside", "tppi": "contains", "ntppi": "contains",
     "eq": "same_position",
 }  # fmt: skip
-"""Relations of RCC-8 for which everyday words are others."""
+"""Maps relations of RCC-8 to the everyday relations that are worded differently."""
 
 _Checked = TypeVar("_Checked")
 
 
 class Thing(NamedTuple):
-    """A named thing with its place.
+    """A named thing and its place.
 
     Attributes:
-        name: What sentences call it.
-        ends: Axis of the ontology to the ends of the thing there: x grows to the right or
-            eastwards, y upwards or northwards, z towards the viewer.
-        shape: The geometries whose product the thing is: its own on a map, ground plan and height
-            in space; empty where nothing is known of contact and containment.
-        solid: Whether it fills a part of the plane or the space, as no point or line does; only
-            between such things does contact leave a direction.
+        name: Name in sentences.
+        ends: Maps an axis of the ontology to the two ends of the thing on it: x grows to the right
+            or eastwards, y upwards or northwards, z towards the viewer.
+        shape: Geometries whose product is the thing: its own geometry on a map, ground plan and
+            height in space. Empty if nothing is known about contact and containment.
+        solid: Whether the thing fills part of the plane or space, unlike a point or a line. Only
+            such things can touch and still have a direction.
     """
 
     name: str
@@ -56,23 +56,23 @@ class Thing(NamedTuple):
 
 
 Found = Iterator[tuple[str, Sequence[Thing]] | RecordError]
-"""The scenes of a file, a name and its things, and what is wrong with things that are left out."""
+"""Scenes of a file, each a name and its things, and errors about things that are left out."""
 
 
 def checked(
     kind: TypeAdapter[_Checked], content: Any, format_: str, file: str, depths: Sequence[int]
 ) -> tuple[_Checked, list[RecordError]]:
-    """The JSON value of a file, checked; and what is wrong with the parts of it that are left out.
+    """Check the JSON value of a file. Return it, and errors about the parts that are left out.
 
     Args:
-        kind: Its shape.
-        content: The value; it is changed.
-        format_: What the shape is called.
+        kind: The expected shape.
+        content: The value, which is changed.
+        format_: Name of the shape.
         file: The file, for messages.
-        depths: How many steps lead to a part that may be left out, the most first.
+        depths: Lengths of paths to parts that may be left out, the longest first.
 
     Raises:
-        RecordError: If it has another shape; the message names the first place at fault.
+        RecordError: If the value has another shape. The message names the first place at fault.
     """
     faults: dict[tuple[int | str, ...], RecordError] = {}
     try:
@@ -94,14 +94,13 @@ def checked(
 
 
 def _holder(content: Any, part: Sequence[int | str]) -> Any:
-    """The list or object that has a part; None where there is none."""
     for step in part[:-1]:
         content = content[step]
     return content if isinstance(content, dict | list) else None
 
 
 def numbered(names: Sequence[str]) -> list[str]:
-    """Common nouns as names: "the dog", and "the cup 1", "the cup 2" where there are several."""
+    """Turn common nouns into names: "the dog", or "the cup 1", "the cup 2" if there are several."""
     counts = Counter(name.casefold() for name in names)
     seen: Counter[str] = Counter()
     called = []
@@ -113,8 +112,8 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def distinct(things: Sequence[Thing]) -> list[Thing]:
-    """Things with names of their own: of several of one name, upper or lower case, each has a
-    number that no other name has.
+    """Give things different names. If several share a name, ignoring case, each of them gets a
+    number that makes its name unique.
     """
     counts = Counter(thing.name.casefold() for thing in things)
     taken, made = set(counts), []
@@ -129,8 +128,8 @@ def distinct(things: Sequence[Thing]) -> list[Thing]:
 
 
 def rcc8(first: Geometry, second: Geometry) -> str:
-    """The relation of RCC-8 between two geometries, by their DE-9IM; of lines and points, the one
-    that says as much of them.
+    """Return the relation of RCC-8 between two geometries, by their DE-9IM. For lines and points,
+    return the one that says the same about them.
     """
     if first.equals(second):
         return "eq"
@@ -146,7 +145,7 @@ def rcc8(first: Geometry, second: Geometry) -> str:
 
 
 def topology(first: Thing, second: Thing) -> str:
-    """The relation of RCC-8 between two things that have a shape."""
+    """Return the relation of RCC-8 between two things that have a shape."""
     return reduce(_product, map(rcc8, first.shape, second.shape))
 
 
@@ -156,20 +155,21 @@ def scene(
     tolerance: float = 0.0,
     told: Callable[[str], bool] = lambda name: True,
 ) -> list[tuple[str, tuple[str, str, str]]]:
-    """What holds between things: a sentence, and its relation as subject, relation and object.
+    """List what holds between things: a sentence, and its relation as (subject, relation, object).
 
     Args:
-        things: The things; all of them have a shape, or none has.
-        compass: Whether directions are worded by the compass.
-        tolerance: By how much of its size a thing may reach over another and still lie beside it,
-            at least 0 and less than 1. Topology is then told where it does not hang on that.
-        told: Whether a thing, by its name, is told of; pairs of others are left out.
+        things: The things. Either all or none of them have a shape.
+        compass: Whether directions are worded as compass directions.
+        tolerance: Share of its size by which a thing may overlap another and still lie beside it;
+            at least 0 and less than 1. Topology is then stated only if it does not depend on this.
+        told: Tells by its name whether a thing is described. Pairs of other things are left out.
     """
     ontology = builtin().ontology(PROFILE)
     wording, directions = ontology.lexicon.wording, _directions(ontology.relations)
     tight = [_shrunk(thing, tolerance) for thing in things] if tolerance else things
     layouts = (things, tight) if tolerance else (things,)
-    # With topology told where both agree, all that is told is true of the shrunk things.
+    # Topology is stated only if both layouts agree, so all that is stated is true of the shrunk
+    # things.
     shaped = [layout for layout in layouts if layout and all(thing.shape for thing in layout)]
     meetings = [_meetings(layout) for layout in shaped]
     sentences = []
@@ -196,11 +196,11 @@ def scene(
 
 
 _Signs = frozenset[tuple[str, int]]
-"""Axes, each with the sign of a difference there."""
+"""Axes, each with the sign of the difference on it."""
 
 
 def _directions(relations: Relations) -> list[tuple[_Signs, str]]:
-    """What each direction says, those of most axes first."""
+    """Return the signs of each direction. Directions with the most axes come first."""
     of = {
         frozenset((axis, sign) for axis, sign in components.items() if sign): relation
         for relation, components in relations.component.items()
@@ -211,8 +211,10 @@ def _directions(relations: Relations) -> list[tuple[_Signs, str]]:
 
 
 def _signs(first: Thing, second: Thing) -> _Signs:
-    """On which axes the first thing lies wholly on one side of the second."""
-    # A point on a border may lie in what begins there, so it has to be past it.
+    """Return the axes on which the first thing lies completely on one side of the second, with
+    signs.
+    """
+    # A point on a border may belong to what begins there, so it has to lie beyond the border.
     past = ge if first.solid and second.solid else gt
     signs = set()
     for axis, (low, high) in first.ends.items():
@@ -222,7 +224,7 @@ def _signs(first: Thing, second: Thing) -> _Signs:
 
 
 def _meetings(things: Sequence[Thing]) -> dict[tuple[int, int], str]:
-    """What is said of the topology of each pair, by numbers, that may not be disconnected."""
+    """Return what to say about the topology of each pair, by numbers, that may be connected."""
     places = [thing.shape[0] for thing in things]
     pairs = STRtree(places).query(places, predicate="intersects").T.tolist()
     found = {(i, j): topology(things[i], things[j]) for i, j in pairs if i < j}
@@ -230,7 +232,6 @@ def _meetings(things: Sequence[Thing]) -> dict[tuple[int, int], str]:
 
 
 def _product(one: str, other: str) -> str:
-    """The relation between products, by those between their factors."""
     for either in ("dc", "ec"):
         if either in (one, other):
             return either
@@ -243,7 +244,7 @@ def _product(one: str, other: str) -> str:
 
 
 def _shrunk(thing: Thing, share: float) -> Thing:
-    """A thing without a share of its size, half of it at either end."""
+    """Shrink a thing by a share of its size, half of it at either end."""
     ends = {
         axis: (low + share * (high - low) / 2, high - share * (high - low) / 2)
         for axis, (low, high) in thing.ends.items()

@@ -1,8 +1,8 @@
-"""Tasks of lm-evaluation-harness: `lm_eval --include_path FOLDER --tasks symbouq_stepgame`, where
-FOLDER is `TASKS`, and `--metadata` names the file of questions.
+"""Tasks for lm-evaluation-harness: `lm_eval --include_path FOLDER --tasks symbouq_stepgame`. FOLDER
+is `TASKS`, and `--metadata` names the file of questions.
 """
 
 from pathlib import Path
 
 TASKS = Path(__file__).parent / "tasks"
-"""The folder of the tasks."""
+"""Folder of the tasks."""

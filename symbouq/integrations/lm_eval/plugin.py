@@ -1,8 +1,8 @@
-"""A filter and a metric for tasks of lm-evaluation-harness: `symbouq_audit` has the responses
-audited, `symbouq` tells what that says of them.
+"""A filter and a metric for tasks of lm-evaluation-harness. `symbouq_audit` audits the responses,
+and `symbouq` reports the rewards.
 
-Versions with plugins find both by their names; others do once this module is imported, as by the
-file that a task takes its functions from.
+Versions with plugins find both by name. In other versions, this module has to be imported, for
+example by the file from which a task takes its functions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from symbouq.errors import SymboUQError
 from symbouq.rewards import reward
 
 _FIELDS = ("scene", "question", "answer", "answer_space", "dataset", "profile")
-"""What the filter looks up in a row of a task."""
+"""What the filter looks up in the row of a task."""
 
 
 class AuditedText(str):
-    """A response with its rewards; without any, as the harness makes one of the right answer.
+    """A response with its rewards. It has none if the harness makes one from the right answer.
 
     Attributes:
         values: The rewards by their names (`symbouq.rewards.Reward.values`).
@@ -32,12 +32,11 @@ class AuditedText(str):
 
 @register_filter("symbouq_audit")
 class AuditFilter(Filter):
-    """Has each response audited against its row's scene.
+    """Filter that audits each response against the scene in its row.
 
     Args:
         fields: Names of the columns that hold `scene`, `question`, `answer`, `answer_space`,
-            `dataset` and `profile`, where they are called otherwise. All but the first may be
-            missing.
+            `dataset` and `profile`, if they have other names. All but the first may be missing.
 
     Raises:
         SymboUQError: If there are other arguments.
@@ -55,10 +54,10 @@ class AuditFilter(Filter):
     def apply(
         self, resps: Sequence[Sequence[str]], docs: Sequence[Mapping[str, Any]]
     ) -> list[list[AuditedText]]:
-        """The audited responses of each row.
+        """Return the audited responses for each row.
 
         Args:
-            resps: The responses of each row.
+            resps: The responses for each row.
             docs: The rows.
 
         Raises:
@@ -84,10 +83,10 @@ class AuditFilter(Filter):
 
 @register_metric(metric="symbouq", higher_is_better=True, aggregation="nanmean")
 def audited(references: Sequence[Any], predictions: Sequence[str], **_: Any) -> dict[str, float]:
-    """The rewards of a response that the filter has had audited.
+    """Return the rewards of a response that the filter has audited.
 
     Raises:
-        SymboUQError: If it has not.
+        SymboUQError: If the filter has not audited it.
     """
     values = getattr(predictions[0], "values", None)
     if values is None:
@@ -96,11 +95,11 @@ def audited(references: Sequence[Any], predictions: Sequence[str], **_: Any) -> 
 
 
 def rewarded(doc: Mapping[str, Any], response: str) -> dict[str, float]:
-    """The rewards of a response (`symbouq.rewards.reward`); NaN is what was not decided, and is
-    left out of the means.
+    """Return the rewards of a response (`symbouq.rewards.reward`). What was not decided is NaN, and
+    is left out of the means.
 
     Args:
-        doc: The question: `scene`, and what else there is of the arguments of `reward`.
+        doc: The question: `scene`, and any other arguments of `reward`.
         response: The response.
     """
     given: dict[str, Any] = {name: doc.get(name) for name in _FIELDS[2:]}

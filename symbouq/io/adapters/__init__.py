@@ -1,9 +1,9 @@
-"""Trace files as other tools write them, read as traces.
+"""Read trace files written by other tools as traces.
 
-A format is a file of `symbouq.io.adapters.formats`: a declaration of which path of a record is
-which field (`NAME.toml`, read by `symbouq.io.adapters.mapped`), or, where that does not do, a
-module with an adapter (`symbouq.io.adapters.base.Adapter`); nothing else names it. This module
-lists them without loading any, for the command line.
+A format is a file in `symbouq.io.adapters.formats`. Usually it declares which path of a record
+holds which field (`NAME.toml`, read by `symbouq.io.adapters.mapped`). If that is not enough, it is
+a module with an adapter (`symbouq.io.adapters.base.Adapter`). Nothing else refers to formats by
+name. This module lists them for the command line without loading any.
 """
 
 from importlib import import_module
@@ -17,7 +17,7 @@ SYMBOUQ = "symbouq"
 """Our own JSON Lines, the format of a file that no other adapter recognises."""
 
 PLAIN = ("chat", "prompt-completion")
-"""Formats that go by nothing but names of fields, and are tried last."""
+"""Formats that are recognised only by names of fields, and are therefore tried last."""
 
 _FILES = {
     file.stem.replace("_", "-"): file
@@ -26,15 +26,15 @@ _FILES = {
 }
 
 FORMATS = sorted(_FILES, key=lambda name: (name in PLAIN, name != SYMBOUQ, name))
-"""The names that `--format` takes, those of the files, in the order in which they are tried."""
+"""The names that `--format` accepts, taken from the files, in the order in which they are tried."""
 
 
 def adapter(name: str) -> "type[Adapter]":
-    """The adapter of a format, loaded when it is first asked for; a name in `.toml` is the path of
-    a user's declaration.
+    """Return the adapter of a format, loaded on first use. A name that ends in `.toml` is the path
+    of a user's declaration.
 
     Raises:
-        SymboUQError: If that declares none.
+        SymboUQError: If this file declares no format.
     """
     file = _FILES.get(name, Path(name))
     if file.suffix == ".toml":

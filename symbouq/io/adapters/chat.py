@@ -1,4 +1,4 @@
-"""Choices of chat completions and token log-probabilities, in the shapes of chat APIs."""
+"""Read choices of chat completions and token log-probabilities, in the shapes of chat APIs."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from symbouq.io.values import expect
 
 
 def answered(value: Any, place: str) -> dict[str, Any]:
-    """What a model wrote as `response`, with its `tokens`, whether it is `truncated`, and further
-    `samples`.
+    """Return what a model wrote as `response`, with its `tokens`, whether it is `truncated`, and
+    further `samples`.
 
     Args:
-        value: A text, a message, messages, a completion or its choices; any of them may be encoded
-            as JSON. Any other object is the text of its JSON.
-        place: Where it stands, for messages.
+        value: A text, a message, messages, a completion or its choices, any of them possibly
+            encoded as JSON. For any other object, the text is its JSON.
+        place: Where the value stands, for messages.
 
     Raises:
-        RecordError: If it is none of these.
+        RecordError: If the value is none of these.
     """
     value = unpacked(value)
     if isinstance(value, list) and value and all(map(is_choice, value)):
@@ -64,15 +64,15 @@ def _tokens(listed: list[Any], place: str) -> list[dict[str, Any]]:
 
 
 def token(text: Any, logprob: Any, top: list[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """A token in the shape of `symbouq.records.Trace.tokens`: `text`, `logprob` and, where
-    alternatives are known, `top`, a list of the same.
+    """Return a token in the shape of `symbouq.records.Trace.tokens`: `text`, `logprob` and, if
+    alternatives are known, `top`, a list of such tokens.
     """
     return {"text": text, "logprob": logprob} | ({"top": top} if top else {})
 
 
 def _ranked(output: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tokens of an output of vLLM: at each position vLLM gives an object from token ids to
-    `{logprob, rank, decoded_token}`, the chosen one among them.
+    """Return the tokens of a vLLM output. For each position, vLLM gives an object that maps token
+    ids to `{logprob, rank, decoded_token}`, including the chosen one.
     """
     logprobs = output["logprobs"]
     place = "outputs.0.logprobs"
@@ -89,7 +89,7 @@ def _ranked(output: dict[str, Any]) -> list[dict[str, Any]]:
         if str(identity) not in entries:
             raise RecordError(f"{place}.{n}: the chosen token {identity} is not in it")
         ranked = sorted(entries.values(), key=_rank)
-        # Where alternatives were not asked for, the chosen token stands alone, whatever its rank.
+        # If no alternatives were requested, the chosen token stands alone, whatever its rank.
         alternatives = len(ranked) > 1 or _rank(ranked[0]) == 1
         top = list(map(_token, ranked)) if alternatives else None
         tokens.append(_token(entries[str(identity)], top))

@@ -1,4 +1,4 @@
-"""The choice of a file's adapter, and the files of a command with their options."""
+"""Choose the adapter for a file, and find the files of a command with their options."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symbouq.records import Trace
 
 
 def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
-    """The adapter of an input; None where its lines are traces as they stand."""
+    """Return the adapter for an input, or None if its lines already are traces."""
     if options.items is not None:
         source.within = path_of(options.items)
     name = options.format or _detected(source)
@@ -36,13 +36,11 @@ def adapter_for(source: Input, options: ReadOptions) -> type[Adapter] | None:
 
 
 def _names_texts(options: ReadOptions) -> bool:
-    """Whether `--map` says where the scene, the prompt or the answer is."""
     wanted = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
     return any(field in wanted for field, _ in options.mapping)
 
 
 def _detected(source: Input) -> str | None:
-    """The name of an input's format, by its name or its first record."""
     return next((name for name in FORMATS if adapter(name).detects(source)), None)
 
 
@@ -53,17 +51,17 @@ def read_options(
     batch_input: str | None = None,
     items: str | None = None,
 ) -> ReadOptions:
-    """The options of a command, checked.
+    """Check and return the reading options of a command.
 
     Args:
         form: Name of the format, or the file that declares it; None to recognise it.
-        maps: Texts `FIELD=SOURCE`.
+        maps: Texts of the form `FIELD=SOURCE`.
         prompt_split: Regular expression with a group `scene`.
         batch_input: Input file of a batch.
-        items: Where the records of a document are.
+        items: Path of the records in a document.
 
     Raises:
-        SymboUQError: If one of them cannot be used.
+        SymboUQError: If an option cannot be used.
     """
     mapping = dict(map(_pair, maps))
     if prompt_split is not None:
@@ -76,7 +74,7 @@ def read_options(
     if form is not None and batch_input is not None and not adapter(form).joins:
         raise SymboUQError(f"--batch-input belongs to formats of batches, not to {form}")
     if form is not None:
-        adapter(form)  # a declaration that cannot be used ends the command
+        adapter(form)  # an unusable declaration ends the command
     return ReadOptions(form, tuple(mapping.items()), prompt_split, batch_input, items, hints=True)
 
 
@@ -93,12 +91,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 _LOG = re.compile(r".*\.(?:eval|json|jsonl)(?:\.gz)?", re.IGNORECASE)
-"""Files of a folder that are logs."""
+"""Matches the files in a folder that are logs."""
 
 
 def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, ...]:
-    """Paths joined with how they are read, after a look at those that can be read twice.
-    A URI of a folder stands for the files in it, a folder that is no data set for its logs.
+    """Return the paths joined with their reading options, after checking those that can be read
+    twice. A URI of a folder stands for the files in it; a folder that is not a dataset stands for
+    the logs in it.
 
     Raises:
         SymboUQError: If a folder has no logs, a file has no traces, a URI names nothing, or a
@@ -109,7 +108,6 @@ def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, 
 
 
 def _files(path: str, options: ReadOptions) -> list[str]:
-    """The files that a path stands for."""
     if is_uri(path):
         return listed(path)
     if not Path(path).is_dir() or _detected(Input(path, None)) is not None:
@@ -118,7 +116,7 @@ def _files(path: str, options: ReadOptions) -> list[str]:
             raise SymboUQError(fault, path)
         return [path]
     inside = (found for found in Path(path).rglob("*") if _is_log(found, Path(path)))
-    # What lies there beside the traces of its own tool is no reason to refuse them.
+    # Other files next to a tool's own traces are no reason to reject these.
     files = [file for file in sorted(map(str, inside)) if _fault(file, options) is None]
     if not files:
         raise SymboUQError(
@@ -130,18 +128,18 @@ def _files(path: str, options: ReadOptions) -> list[str]:
 
 
 def _is_log(file: Path, folder: Path) -> bool:
-    # Other tools leave out what is theirs alone, as they do by URI (`symbouq.io.storage.listed`).
+    # Files for other tools' internal use are left out, as with URIs (`symbouq.io.storage.listed`).
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     return not hidden and _LOG.fullmatch(file.name) is not None and file.is_file()
 
 
 def _fault(path: str, options: ReadOptions) -> str | None:
-    """Why a file has no traces; None where it may have, and where it cannot be looked at.
+    """Explain why a file has no traces. None if it may have some, or if it cannot be inspected.
 
     Raises:
-        SymboUQError: If a package that it needs is missing.
+        SymboUQError: If a required package is missing.
     """
-    # A pipe is left alone; what cannot be read is reported when it is read.
+    # Do not touch a pipe. What cannot be read is reported when it is read.
     if path == "-" or not (Path(path).is_file() or Path(path).is_dir()):
         return None
     with suppress(OSError, EOFError, zlib.error), opened(path) as source:

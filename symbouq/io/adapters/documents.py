@@ -1,4 +1,4 @@
-"""The values of JSON documents too long to be read at once."""
+"""Read the values of JSON documents that are too long to be read at once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from symbouq.errors import RecordError
 from symbouq.io.adapters import limits
 
 EACH = "*"
-"""The step of a path that stands for every item of a list."""
+"""Step of a path that stands for every item of a list."""
 
 Item = tuple[int, bytes | RecordError]
 """The line on which a value begins, from 1, and its bytes, or why there are none."""
@@ -18,37 +18,37 @@ _OUTSIDE = re.compile(rb'["{}\[\],]')
 _INSIDE = re.compile(rb'["\\]')
 _NAMED = re.compile(rb'"([^"\\]*)"\s*:\s*\Z')
 _REACH = 80
-"""Bytes before a list or an object in which the name that it belongs to stands."""
+"""Number of bytes before a list or an object that are searched for the name it belongs to."""
 
 
 def path_of(text: str) -> tuple[str, ...]:
-    """The path to the items of a list, from a text; a last `*` may be left out."""
+    """Convert a text to the path of a list's items. A final `*` may be left out."""
     steps = tuple(step for step in text.split(".") if step)
     return steps if steps[-1:] == (EACH,) else (*steps, EACH)
 
 
 def items(chunks: Iterable[bytes], path: Sequence[str] = ()) -> Iterator[Item]:
-    """The encoded values at a path, without more than one of them in memory; one that is too long
-    is an error.
+    """Yield the encoded values at a path, with no more than one in memory. A value that is too long
+    becomes an error.
 
     Args:
-        chunks: The bytes of one JSON document, or, without a path, of some one after the other.
-        path: Names of fields, and `*` for each item of a list; that is what it ends in. Without
-            steps the documents are the values.
+        chunks: The bytes of one JSON document or, without a path, of several one after the other.
+        path: Names of fields, and `*` for each item of a list. It ends with `*`. If it is empty,
+            the documents themselves are the values.
 
     Raises:
-        RecordError: If a document ends before it is complete, or something follows the only one.
+        RecordError: If a document is incomplete, or something follows the only one.
     """
     last = 0
     for line, item in _items(chunks, path):
-        # Where several begin on a line, each has a number of its own all the same.
+        # If several values begin on a line, each still gets its own number.
         last = max(line, last + 1)
         yield last, item
 
 
 def _items(chunks: Iterable[bytes], path: Sequence[str]) -> Iterator[Item]:
     opened = bytearray()  # the brackets that are open
-    matched = 0  # how many of them, from the first, lie on the path
+    matched = 0  # how many of them, counted from the first, lie on the path
     quoted = escaped = done = False
     assembly = limits.Assembly()
     line = first = 1
@@ -111,7 +111,7 @@ def _items(chunks: Iterable[bytes], path: Sequence[str]) -> Iterator[Item]:
 
 
 def _leads(step: str, parent: int, before: bytes) -> bool:
-    """Whether a step leads to what opens inside a bracket, after some bytes."""
+    """Whether a step leads to what opens inside a bracket, given the bytes before it."""
     if step == EACH or parent == ord("["):
         return step == EACH and parent == ord("[")
     named = _NAMED.search(before)

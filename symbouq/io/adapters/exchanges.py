@@ -1,5 +1,5 @@
-"""What was asked and what a model answered, in the shapes in which data sets have them: chat
-messages that end in the assistant's, or a field for each.
+"""Find what was asked and what a model answered, in the shapes used by datasets: chat messages that
+end with the assistant's, or separate fields.
 """
 
 from __future__ import annotations
@@ -18,30 +18,29 @@ CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
 
 PROMPTS = ("prompt", "instruction", "input")
-"""Fields of what was asked, the first that is there; an `instruction` may have an `input`."""
+"""Fields with what was asked; the first one present counts. An `instruction` may have an `input`.
+"""
 
 RESPONSES = ("response", "completion", "output")
-"""Fields of what was answered, the first that is there."""
+"""Fields with the answer; the first one present counts."""
 
 _ANSWERS = ("response", "reasoning", "conclusion", "claims", "scene_relations")
-"""Fields of a trace that hold what was answered, or come with that."""
+"""Fields of a trace that hold the answer, or accompany it."""
 
 _INPUT = "\n\nInput: "
-"""What stands between an instruction and its input: a label of scenes
-(`symbouq.io.adapters.prompts`).
-"""
+"""Text between an instruction and its input: a label for scenes (`symbouq.io.adapters.prompts`)."""
 
 
 def holds_exchange(fields: Container[str]) -> bool:
-    """Whether records with these fields may hold an exchange."""
+    """Whether records with the given fields may hold an exchange."""
     return any(name in fields for name in CONVERSATIONS) or (
         any(name in fields for name in PROMPTS) and any(name in fields for name in RESPONSES)
     )
 
 
 def is_own(fields: Container[str]) -> bool:
-    """Whether records with these fields are traces or questions of our own: with a scene, and no
-    answer beside it but in a field of ours.
+    """Whether records with the given fields are our own traces or questions: they have a scene, and
+    any answer is in one of our fields.
     """
     answered = any(name in fields for name in _ANSWERS)
     elsewhere = any(name in fields for name in (*CONVERSATIONS, *RESPONSES))
@@ -49,10 +48,10 @@ def is_own(fields: Container[str]) -> bool:
 
 
 def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The `prompt` and the `response` of a record, as far as it holds them.
+    """Return the `prompt` and the `response` of a record, if it has them.
 
     Raises:
-        RecordError: If what should be the question or the answer is none.
+        RecordError: If the question or answer has the wrong type.
     """
     there = {name: value for name, value in record.items() if value is not None}
     answer = next((name for name in RESPONSES if name in there), None)
@@ -79,10 +78,10 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked_of(value: Any, place: str) -> str | list[Any]:
-    """What was asked: a text, messages, or an object with these.
+    """Return what was asked: a text, messages, or an object that contains these.
 
     Raises:
-        RecordError: If it is none of these.
+        RecordError: If the value is none of these.
     """
     asked = unpacked(value)
     if isinstance(asked, str) and asked.lstrip()[:1] == "{":
@@ -105,11 +104,10 @@ def asked_of(value: Any, place: str) -> str | list[Any]:
 
 
 _ASKED = ("messages", "contents", "prompt", "prompts", "input", "inputText", "question", "text")
-"""Fields of an object that holds what was asked, the likeliest first."""
+"""Fields of an object that hold what was asked, the likeliest first."""
 
 
 def _messages(listed: Any) -> list[dict[str, Any]]:
-    """Messages as chat APIs have them; empty where there are none."""
     listed = unpacked(listed)
     if not isinstance(listed, list) or not all(isinstance(message, dict) for message in listed):
         return []
@@ -117,7 +115,7 @@ def _messages(listed: Any) -> list[dict[str, Any]]:
 
 
 def _message(message: dict[str, Any]) -> dict[str, Any]:
-    """A message with the names of chat APIs; its content stays as it is, where it has one."""
+    """Return a message with the field names of chat APIs. Its content, if any, stays unchanged."""
     while isinstance(message.get("message"), dict):
         message = message["message"]
     role = role_of(message)

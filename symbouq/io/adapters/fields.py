@@ -1,4 +1,4 @@
-"""From the fields that a format gives to those of a trace: `--map`, the prompt, the id."""
+"""Convert the fields that a format gives to those of a trace: `--map`, the prompt, the id."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from symbouq.io.messages import is_truncated, unpacked, written
 from symbouq.io.values import decoded, described
 
 PROMPT = "prompt"
-"""A field beside those of a trace: the text in which scene and question are found."""
+"""Field in addition to those of a trace: the text that contains scene and question."""
 
 SCENES = ("scene", "scene_relations")
-"""Fields of which a trace needs one."""
+"""Fields of which a trace needs at least one."""
 
 
 def filled(
     raw: dict[str, Any], provided: dict[str, Any], options: ReadOptions, number: int
 ) -> dict[str, Any]:
-    """The fields of a trace.
+    """Return the fields of a trace.
 
     Args:
-        raw: The record as the file has it, which `--map` looks into.
-        provided: The fields that the format gives; a `prompt` (text or chat messages) is
-            split into scene and question where these are not there themselves.
+        raw: The record as it is in the file, which `--map` refers to.
+        provided: The fields that the format gives. A `prompt` (text or chat messages) is split into
+            scene and question if these are missing.
         options: The options.
-        number: The record's number, its id where it has none.
+        number: The record's number, used as its id if it has none.
 
     Raises:
-        RecordError: If a mapped field is not there, or no scene is found.
+        RecordError: If a mapped field is missing, or no scene is found.
     """
     mapped = {field: lookup(raw, field, source) for field, source in options.mapping}
     fields = {**provided, **mapped}
@@ -69,7 +69,7 @@ def filled(
 
 THOUGHTS = ("reasoning_content", "thinking", "reasoning")
 STOPS = ("finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason")
-"""Fields beside an answer that hold the reasoning for it, and why the model stopped."""
+"""Fields next to an answer: the reasoning for it, and why the model stopped."""
 
 
 _OPTIONS = (
@@ -80,14 +80,16 @@ _OPTIONS = (
     "metadata.choices",
     "vars.choices",
 )
-"""Where records have the options of a question."""
+"""Paths at which records have the options of a question."""
 
 
 def options_of(raw: Any) -> list[str]:
-    """The texts of a question's options, in the order of their letters; none where it has none."""
+    """Return the texts of a question's options, in the order of their letters; empty if it has
+    none.
+    """
     for path in _OPTIONS:
         found = _opened(reached(raw, path))
-        if isinstance(found, dict):  # letters to texts, or both as lists
+        if isinstance(found, dict):  # maps letters to texts, or has lists of both
             texts = found.get("text", [found[name] for name in sorted(found)])
         elif isinstance(found, list):
             texts = [e.get("text", e.get("value")) if isinstance(e, dict) else e for e in found]
@@ -99,18 +101,20 @@ def options_of(raw: Any) -> list[str]:
 
 
 _LETTER = re.compile(r"\(?[A-Ha-h][.):]\s+")
-"""The letter before an option, which its place has anyway."""
+"""The letter before an option. Its position gives the same information."""
 
 
 def needs_folding(record: dict[str, Any]) -> bool:
-    """Whether a trace of our own has no id, or something beside its answer that belongs to it."""
+    """Whether one of our own traces has no id, or has further fields that belong to its answer."""
     beside = any(isinstance(record.get(name), str) for name in (*THOUGHTS, *STOPS))
     listed = "answer_space" not in record and bool(options_of(record))
     return bool(record) and ("id" not in record or beside or listed)
 
 
 def _fold(raw: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Takes what a record has beside its answer into the answer: reasoning, and a break."""
+    """Move what a record has next to its answer into the answer: the reasoning, and whether it was
+    cut.
+    """
     answer = fields.get("response", fields.get("conclusion"))
     held = (_opened(raw.get(name)) for name in THOUGHTS)
     thought = next((each for each in held if isinstance(each, str)), "")
@@ -123,7 +127,7 @@ def _fold(raw: dict[str, Any], fields: dict[str, Any]) -> None:
 
 
 def lookup(raw: Any, field: str, source: str) -> Any:
-    """The value at a path (`symbouq.io.adapters.mapped`).
+    """Return the value at a path (`symbouq.io.adapters.mapped`).
 
     Raises:
         RecordError: If there is nothing at that path.
@@ -144,7 +148,9 @@ def lookup(raw: Any, field: str, source: str) -> Any:
 
 
 def reached(value: Any, path: str, missing: Any = None) -> Any:
-    """The value at a path, or for `*` a list of those that are there; `missing` for none."""
+    """Return the value at a path or, for `*`, a list of the values present; `missing` if there is
+    none.
+    """
     rest = path.strip(".")
     while rest:
         step, _, further = rest.partition(".")
@@ -163,13 +169,12 @@ def reached(value: Any, path: str, missing: Any = None) -> Any:
 
 
 def _is_flat(value: Any) -> bool:
-    """Whether a value is an object in its flattened form."""
     return isinstance(value, dict) and bool(value) and all("." in name for name in value)
 
 
 def _entered(value: Any, path: str) -> tuple[Any, str] | None:
-    """What the first step of a path leads to, and the rest of the path; None where there is
-    nothing. A name may have dots in it, and a flattened object (`a.0.b`) is one all the same.
+    """Return what the first step of a path leads to, and the rest of the path; None if there is
+    nothing. Names may contain dots, and objects may be flattened (`a.0.b`).
     """
     value = _opened(value)
     parts = path.split(".")
@@ -194,7 +199,7 @@ def _entered(value: Any, path: str) -> tuple[Any, str] | None:
 
 
 def _opened(value: Any) -> Any:
-    """A value that a path leads into: JSON that stands there as text is what it holds."""
+    """Decode a value that a path leads into, if it is a text that contains JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(RecordError):
             return decoded(value.encode(errors="replace"))
@@ -202,7 +207,7 @@ def _opened(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """A value of OpenTelemetry's protocol as JSON has it."""
+    """Convert a value from OpenTelemetry's protocol to plain JSON."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     (kind, inner) = next(iter(value.items()))
@@ -214,7 +219,6 @@ def _plain(value: Any) -> Any:
 
 
 def _nested(flat: Mapping[str, Any]) -> Any:
-    """An object, or a list, from its flattened form."""
     groups: dict[str, dict[str, Any]] = {}
     for name, value in flat.items():
         head, _, rest = name.partition(".")

@@ -1,4 +1,4 @@
-"""Trace files opened: a path with its options, its bytes, lines and JSON values as they come."""
+"""Open trace files: a path with its options; its bytes, lines and JSON values as they arrive."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ from symbouq.io.storage import is_uri, located
 from symbouq.io.values import described
 
 _HEAD = 1 << 16
-"""Bytes from the start of a file that its format is recognised by, and of one read."""
+"""Number of bytes from the start of a file by which its format is recognised, and size of each
+read.
+"""
 
 _ARRAY = re.compile(rb"\s*\[\s*[{\]]")
 
 _TRIED = 5
-"""Lines tried for a first record, where those before are no JSON."""
+"""Number of lines tried for a first record, if those before it are not JSON."""
 
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options that say how trace files are read.
+    """Options for reading trace files.
 
     Attributes:
         format: Name of the format; None to recognise it file by file.
-        mapping: Pairs of a trace's field and the dotted path that fills it, which go
-            before what the format says.
-        prompt_split: Regular expression with groups `scene` and (optional) `question`
-            that finds them in a prompt, in place of the convention of
-            `symbouq.io.adapters.prompts`.
-        batch_input: The input file of a batch, whose output is read.
-        items: Where the records of a document are: `runs.*.results`.
-        hints: Whether an input of no known format is told how its fields may be named.
+        mapping: Pairs of a trace's field and the dotted path that fills it. They take precedence
+            over the format.
+        prompt_split: Regular expression with groups `scene` and (optional) `question` that finds
+            them in a prompt. It replaces the convention of `symbouq.io.adapters.prompts`.
+        batch_input: The input file of the batch whose output is read.
+        items: Path of the records in a document: `runs.*.results`.
+        hints: Whether to suggest names for the fields of an input in an unknown format.
     """
 
     format: str | None = None
@@ -58,14 +59,12 @@ class ReadOptions:
 
 
 class TraceFile(str):
-    """A path, a URI or `-`, with how it is to be read; a plain string is read as its content
-    suggests.
-    """
+    """A path, a URI or `-`, with reading options. A plain string is read as its content implies."""
 
     options: ReadOptions
 
     def __new__(cls, path: str, options: ReadOptions) -> TraceFile:
-        """Joins a path and its options."""
+        """Join a path and its options."""
         file = super().__new__(cls, path)
         file.options = options
         return file
@@ -75,17 +74,17 @@ class TraceFile(str):
 
 
 class Input:
-    """A file, a folder or standard input, opened, its first bytes known.
+    """An opened file, folder or standard input, with its first bytes.
 
     Args:
         path: The path; `-` is standard input.
-        stream: Its bytes, decompressed; None for a folder.
+        stream: The decompressed bytes; None for a folder.
 
     Attributes:
-        name: What messages call it.
-        head: The first bytes: a line at least, where it is not longer than 64 KiB.
-        within: The path to its records in the one document that it is
-            (`symbouq.io.adapters.documents.items`); empty where it has lines or is a list.
+        name: Name of the input in messages.
+        head: The first bytes: at least one line, unless it is longer than 64 KiB.
+        within: Path to the records, if the input is a single document
+            (`symbouq.io.adapters.documents.items`). Empty if it has lines or is a list.
     """
 
     def __init__(self, path: str, stream: io.BufferedReader | None) -> None:
@@ -98,10 +97,10 @@ class Input:
 
     @property
     def file(self) -> Path:
-        """The path, where the format needs a file of its own.
+        """The path, for formats that need an actual file.
 
         Raises:
-            RecordError: If it is standard input, or named by URI.
+            RecordError: If the input is standard input or a URI.
         """
         if self.path == "-":
             raise RecordError("this format cannot be read from standard input; give a file")
@@ -116,11 +115,13 @@ class Input:
 
     @property
     def first(self) -> dict[str, Any]:
-        """The first record, as far as the head has it; empty where that is no JSON object."""
+        """The first record, as far as the head contains it; empty if it is not a JSON object."""
         return self.at(self.within)
 
     def at(self, path: tuple[str, ...]) -> dict[str, Any]:
-        """The first object at a path, as far as the head has it; empty where there is none."""
+        """Return the first object at a path, as far as the head contains it; empty if there is
+        none.
+        """
         found = [self._document]
         for step in path:
             if step == EACH:
@@ -137,7 +138,7 @@ class Input:
 
     @cached_property
     def _document(self) -> Any:
-        """The first JSON value, as far as the head has it; None where there is none."""
+        """The first JSON value, as far as the head contains it; None if there is none."""
         rest = self._begun if self._is_spread else self.head.decode(errors="replace")
         for _ in range(_TRIED):
             try:
@@ -148,7 +149,7 @@ class Input:
 
     @cached_property
     def _is_spread(self) -> bool:
-        """Whether it is objects that go over several lines, as far as its head shows."""
+        """Whether the input has objects that span several lines, as far as its head shows."""
         lines = [line for line in self.head.lstrip().split(b"\n", _TRIED)[:_TRIED] if line.strip()]
         if len(lines) < 2 or not lines[0].startswith(b"{") or any(map(_is_object, lines[:2])):
             return False
@@ -159,7 +160,7 @@ class Input:
 
     @property
     def _begun(self) -> str:
-        """The first of some objects one after the other, as far as the head has it."""
+        """The first of several consecutive objects, as far as the head contains it."""
         try:
             _, first = next(items([self.head]), (1, self.head))
         except RecordError:
@@ -168,8 +169,8 @@ class Input:
 
     @cached_property
     def is_array(self) -> bool:
-        """Whether it is one JSON array of objects, not values a line (the first of which may be an
-        array).
+        """Whether the input is one JSON array of objects rather than one value per line (the first
+        of which may be an array).
         """
         if not _ARRAY.match(self.head):
             return False
@@ -181,23 +182,23 @@ class Input:
         return not rest.strip()
 
     def lines(self) -> Iterator[bytes | RecordError]:
-        """The lines; one that is too long is an error."""
+        """Iterate over the lines. A line that is too long becomes an error."""
         self._lines = _Lines(self.head, self._bytes())
         return self._lines
 
     def chunks(self) -> Iterator[bytes]:
-        """The bytes, piece by piece."""
+        """Yield the bytes, piece by piece."""
         stream = self._bytes()
         yield self.head
         while piece := stream.read1(_HEAD):
             yield piece
 
     def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
-        """The encoded records with their lines: one a line, objects over several lines, the items
-        of one list, or those at the path that they are `within`.
+        """Yield the encoded records with their line numbers: one per line, objects over several
+        lines, the items of one list, or those at the path `within`.
 
         Raises:
-            RecordError: If there is nothing at that path.
+            RecordError: If there is nothing at this path.
         """
         if self.within:
             return self._within()
@@ -221,7 +222,7 @@ class Input:
             raise RecordError(f"expected records at {path}, found none in it, but {there}")
 
     def idle(self) -> bool:
-        """Whether what comes next is still to come, on a pipe or a terminal."""
+        """Whether the next record has not arrived yet, on a pipe or a terminal."""
         if self._lines is not None:
             return self._lines.idle()
         return self._stream is not None and not _at_hand(self._stream)
@@ -233,10 +234,10 @@ class Input:
 
 
 class _Lines:
-    """The lines of a stream, as they come.
+    """The lines of a stream, as they arrive.
 
     Args:
-        head: What was read of it before.
+        head: The bytes that were already read.
         stream: The stream.
     """
 
@@ -258,7 +259,6 @@ class _Lines:
         return self._ready.popleft()
 
     def idle(self) -> bool:
-        """Whether the next line is still to come."""
         while not self._ready and self._end is None:
             if not _at_hand(self._stream):
                 return True
@@ -266,7 +266,9 @@ class _Lines:
         return False
 
     def _read(self) -> None:
-        """Reads what is there, or waits for more; what goes wrong does so after the lines."""
+        """Read what has arrived, or wait for more. An error is raised only after the lines before
+        it.
+        """
         try:
             piece = self._stream.read1(_HEAD)
             self._split(piece)
@@ -279,10 +281,10 @@ class _Lines:
             self._end = StopIteration()
 
     def _split(self, piece: bytes) -> None:
-        """Splits a piece into lines.
+        """Split a piece into lines.
 
         Raises:
-            RecordError: If a line does not end.
+            RecordError: If a line is longer than `ENDLESS`.
         """
         *ends, rest = piece.split(b"\n")
         for end in ends:
@@ -292,16 +294,16 @@ class _Lines:
 
 
 def _at_hand(stream: io.BufferedReader) -> bool:
-    """Whether reading would not wait; also where there is no telling."""
+    """Whether reading would not wait. Also True if this cannot be determined."""
     try:
         return bool(select.select([stream], [], [], 0)[0])
-    except (OSError, ValueError, NotImplementedError):  # no file of the system
+    except (OSError, ValueError, NotImplementedError):  # not a file of the system
         return True
 
 
 @contextmanager
 def opened(path: str) -> Iterator[Input]:
-    """Opens a path or URI for reading; compressed content is read transparently.
+    """Open a path or URI for reading. Compressed content is decompressed transparently.
 
     Raises:
         OSError: If it cannot be opened.
@@ -322,7 +324,7 @@ def opened(path: str) -> Iterator[Input]:
 
 
 def input_name(path: str) -> str:
-    """The name of an input in messages and records."""
+    """Return the name of an input for messages and records."""
     return "<stdin>" if path == "-" else spelled(path)
 
 
@@ -334,21 +336,20 @@ def _is_object(line: bytes) -> bool:
 
 
 def spelled(name: str) -> str:
-    r"""A name of a column or a file that was decoded by `surrogateescape`, with what is no UTF-8
-    spelled out (`\xe9`), so that it can be written and costs no record.
+    r"""Return the name of a column or file that was decoded with `surrogateescape`. Bytes that are
+    not UTF-8 are spelled out (`\xe9`), so that the name can be written.
     """
     return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
 
 
 def _decompressed(raw: Any) -> io.BufferedReader:
-    """The content of a stream, compressed by gzip or not."""
     buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
     zipped = buffered.peek(2)[:2] == b"\x1f\x8b"
     return io.BufferedReader(_Decompressed(buffered), _HEAD) if zipped else buffered
 
 
 class _Decompressed(io.RawIOBase):
-    """Compressed content, as far as it is honest.
+    """Decompressed content, up to the limits on compression.
 
     Args:
         raw: The compressed stream.
@@ -366,16 +367,16 @@ class _Decompressed(io.RawIOBase):
         return self._raw.fileno()
 
     def read(self, size: int = -1) -> bytes:
-        """The next compressed bytes, for the decompression."""
+        """Return the next compressed bytes, for the decompressor."""
         piece = self._raw.read1(size)
         self._packed += len(piece)
         return piece
 
     def readinto(self, buffer: Any) -> int:
-        """The next bytes of the content.
+        """Read the next bytes of the content.
 
         Raises:
-            RecordError: If there is more of it than of any text.
+            RecordError: If the content is larger than any text would be.
         """
         piece = self._zipped.read1(len(buffer))
         self._unpacked += len(piece)
@@ -385,8 +386,8 @@ class _Decompressed(io.RawIOBase):
 
 
 def _head(stream: io.BufferedReader) -> bytes:
-    """The first bytes: no more is awaited than the first line that is not blank, and not a bracket
-    alone.
+    """Read the first bytes, without waiting for more than the first line that is not blank and not
+    just a bracket.
     """
     head = b""
     while len(head) < _HEAD and b"\n" not in head.lstrip().lstrip(b"[{").lstrip():

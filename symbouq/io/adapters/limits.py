@@ -1,29 +1,29 @@
-"""Bounds on what is read before an input is taken for what it is: broken, endless or hostile."""
+"""Limits on reading an input before it is considered broken, endless or hostile."""
 
 from __future__ import annotations
 
 from symbouq.errors import RecordError
 
 LONGEST = 1 << 26
-"""Bytes that a line, or an item of an array, may have."""
+"""Maximum number of bytes in a line or in an item of an array."""
 
 ENDLESS = 1 << 30
-"""Bytes of one line or item after which its end is not awaited."""
+"""Number of bytes in a line or item after which the search for its end stops."""
 
 RATIO = 900
-"""Bytes that one of a compressed file may stand for: text has some tens, a sentence over and over
-some hundreds, one byte over and over 1,030.
+"""Maximum ratio of decompressed to compressed bytes. Text reaches a few dozen, a repeated
+sentence several hundred, and a repeated byte 1,030.
 """
 
 TRUSTED = 1 << 22
-"""Bytes that may come of a compressed file, whatever its size."""
+"""Number of bytes that a compressed file may always expand to, whatever its size."""
 
 
 class Assembly:
-    """A line, or an item of an array, put together piece by piece within the bounds.
+    """A line, or an item of an array, assembled piece by piece within the limits.
 
     Attributes:
-        length: Bytes that it has by now.
+        length: Number of bytes so far.
     """
 
     def __init__(self) -> None:
@@ -31,10 +31,10 @@ class Assembly:
         self._content = bytearray()
 
     def add(self, piece: bytes) -> None:
-        """Adds the next bytes.
+        """Add the next bytes.
 
         Raises:
-            RecordError: If it does not end.
+            RecordError: If the line or item is longer than `ENDLESS`.
         """
         self.length += len(piece)
         check_ends(self.length)
@@ -44,7 +44,7 @@ class Assembly:
             self._content += piece
 
     def take(self) -> bytes | RecordError:
-        """Gives what was put together, or that it is too long, and begins anew."""
+        """Return what was assembled, or an error if it is too long, and start again."""
         length, self.length = self.length, 0
         if length > LONGEST:
             return RecordError(f"longer than {LONGEST >> 20} MiB")
@@ -54,24 +54,24 @@ class Assembly:
 
 
 def check_ends(length: int) -> None:
-    """Makes sure that a line or an item may still end.
+    """Check that a line or an item may still end.
 
     Raises:
-        RecordError: If it is longer than `ENDLESS`.
+        RecordError: If the length exceeds `ENDLESS`.
     """
     if length > ENDLESS:
         raise RecordError(f"does not end within {ENDLESS >> 20} MiB; the file is read no further")
 
 
 def check_honest(packed: int, unpacked: int) -> None:
-    """Makes sure that compressed content is text.
+    """Check that compressed content may be text.
 
     Args:
-        packed: Bytes read of a compressed file.
-        unpacked: Bytes that came of them.
+        packed: Number of bytes read from a compressed file.
+        unpacked: Number of bytes that they expanded to.
 
     Raises:
-        RecordError: If there are too many.
+        RecordError: If it expanded too much.
     """
     if unpacked > max(TRUSTED, RATIO * packed):
         raise RecordError(

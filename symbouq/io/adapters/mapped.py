@@ -1,10 +1,11 @@
-"""Formats as data: a TOML file that says which path of a record is which field of a trace.
+"""Formats as data: a TOML file says which path of a record is which field of a trace.
 
-`docs/formats.md` shows one. Beside the fields of a trace there are `prompt`, `system` (what was
-asked beside it), `posed` (objects with `scene` and `question`), `thought` (reasoning kept apart),
-`finish` (why the model stopped) and `error` (why there is no answer). Where neither `prompt` nor
-`response` is declared, both are found as in data sets (`symbouq.io.adapters.exchanges`). `join`
-names the id by which `--batch-input` has the requests, which then are in `request`.
+`docs/formats.md` shows an example. In addition to the fields of a trace there are `prompt`,
+`system` (system message), `posed` (objects with `scene` and `question`), `thought` (separate
+reasoning), `finish` (why the model stopped) and `error` (why there is no answer). If neither
+`prompt` nor `response` is declared, both are found as in datasets
+(`symbouq.io.adapters.exchanges`). `join` names the id that identifies the requests in
+`--batch-input`; they are then in `request`.
 """
 
 from __future__ import annotations
@@ -31,12 +32,13 @@ from symbouq.records import Trace
 
 _OWN = ("system", "posed", "thought", "finish", "error", PROMPT)
 _IN_MEMORY = 1 << 26
-"""Bytes of a batch's input that are kept in memory; what is more goes to a file."""
+"""Number of bytes of a batch's input that are kept in memory. A longer input is stored in a file.
+"""
 _REQUEST = "request"
 
 
 class Declared(BaseModel):
-    """A format as its file declares it."""
+    """A format, as its file declares it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -45,13 +47,13 @@ class Declared(BaseModel):
     items: list[str] = []
     only: list[str] = []
     instead: list[str] = []
-    """Which records are traces where a file has none of `only`."""
+    """Which records are traces in a file that has none of `only`."""
     join: str | None = None
     fields: dict[str, list[str]]
 
     def place(self, source: Input) -> tuple[str, ...] | None:
-        """The path to the records of an input, `()` for lines or items; None if it is of another
-        format.
+        """Return the path to the records of an input, `()` for lines or items; None if the input
+        has another format.
         """
         if source.within:
             return source.within if self.recognises(source.first) else None
@@ -65,7 +67,7 @@ class Declared(BaseModel):
         return bool(record) and holds(record, self.recognised)
 
     def first(self, record: Any, field: str) -> tuple[Any, str]:
-        """What the first path of a field that leads to something leads to, and that path."""
+        """Return the value at the first of a field's paths that leads to one, and that path."""
         for path in self.fields.get(field, ()):
             found = reached(record, path)
             if found not in (None, "", [], {}):
@@ -73,13 +75,13 @@ class Declared(BaseModel):
         return None, ""
 
     def has(self, record: Any, field: str) -> bool:
-        """Whether a record has a field, whatever is in it."""
+        """Whether a record has a field, whatever its value."""
         return any(reached(record, path, ...) is not ... for path in self.fields.get(field, ()))
 
 
 def holds(record: Any, conditions: Sequence[str]) -> bool:
-    """Whether any of some conditions holds: paths that lead somewhere, joined by `&`; `path=value`
-    asks for a value, `!path` that there is nothing.
+    """Whether one of the given conditions holds. A condition consists of paths that must lead to
+    something, joined by `&`; `path=value` requires a value, `!path` that there is nothing.
     """
     return any(all(_holds(record, p.strip()) for p in each.split("&")) for each in conditions)
 
@@ -96,10 +98,10 @@ def _holds(record: Any, condition: str) -> bool:
 
 @cache
 def declared(file: str) -> type[_Mapped]:
-    """The adapter of a format that a file declares.
+    """Return the adapter for the format that a file declares.
 
     Raises:
-        SymboUQError: If the file cannot be read, or declares none.
+        SymboUQError: If the file cannot be read, or declares no format.
     """
     try:
         given = Declared.model_validate(tomllib.loads(Path(file).read_text(encoding="utf-8")))
@@ -116,7 +118,7 @@ def declared(file: str) -> type[_Mapped]:
 
 
 class _Mapped(JsonAdapter):
-    """The records of a declared format."""
+    """Reader of the records in a declared format."""
 
     given: ClassVar[Declared]
 
@@ -127,13 +129,12 @@ class _Mapped(JsonAdapter):
     def records(self) -> Iterator[Record]:
         self.source.within = self.given.place(self.source) or ()
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as self._requests:
-            self._places: dict[str, tuple[int, int]] = {}  # by id: start and length
+            self._places: dict[str, tuple[int, int]] = {}  # maps an id to start and length
             if self.options.batch_input is not None:
                 yield from self._stored(self.options.batch_input, self._requests)
             yield from self._chosen()
 
     def _chosen(self) -> Iterator[Record]:
-        """The records that are traces."""
         given, taken, number = self.given, False, 0
         for number, record in super().records():
             if isinstance(record, RecordError) or not given.only or holds(record, given.only):
@@ -174,7 +175,7 @@ class _Mapped(JsonAdapter):
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
         given = self.given
         if given.fields.keys().isdisjoint((PROMPT, "response")):
-            if is_own(record):  # of a long line no more than the head was seen
+            if is_own(record):  # only the head of a long line was seen
                 return record
             if fields := exchange(record):
                 return fields | self._others(record)
@@ -211,7 +212,7 @@ class _Mapped(JsonAdapter):
         return fields | self._others(record)
 
     def _others(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a record beside what was asked and answered."""
+        """Return the fields of a record other than question and answer."""
         names = self.given.fields.keys() - {*_OWN, "response"}
         found = {name: self.given.first(record, name)[0] for name in names}
         fields = {name: value for name, value in found.items() if value is not None}
@@ -220,9 +221,7 @@ class _Mapped(JsonAdapter):
         return fields
 
     def _stored(self, path: str, store: IO[bytes]) -> Iterator[Record]:
-        """Puts the requests of a batch into a store and notes where each one lies; gives what is
-        wrong with them.
-        """
+        """Store the requests of a batch and note where each one is. Yield errors about them."""
         what = f"a request of a batch ({self.given.join})"
         with opened(path) as source:
             for number, encoded in source.values():
@@ -242,7 +241,6 @@ class _Mapped(JsonAdapter):
 
 
 def _told(fault: Any) -> str:
-    """What an error says, wherever it says it."""
     while isinstance(fault, Mapping):
         inner = (fault[n] for n in ("message", "error", "errorMessage", "type") if fault.get(n))
         fault = next(inner, "no reason given")

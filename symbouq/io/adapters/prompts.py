@@ -1,17 +1,16 @@
-"""Scene and question found in a prompt.
+"""Find scene and question in a prompt.
 
-The convention, for a prompt without fields of its own:
+The convention for a prompt without separate fields:
 
 - The question is the last sentence that ends in a question mark.
-- The scene is what stands before it, from the end of the last few-shot example on, or
-  from a label such as `Story:` after that. An example ends with the paragraph that holds
-  an earlier question or an `Answer:`, or with a rule such as `###`.
-- Where nothing stands before the question, the scene is what follows it, up to an
-  `Answer:`.
-- Of chat messages the last one of the user counts; where it has no scene, all of the
-  system's and the user's together.
+- The scene is the text before it. It begins after the last few-shot example, or after a label such
+  as `Story:` that follows this example. An example ends with the paragraph that contains an earlier
+  question or an `Answer:`, or with a rule such as `###`.
+- If there is no text before the question, the scene is the text after it, up to an `Answer:`.
+- In chat messages, the user's last one counts. If it has no scene, all messages of the system and
+  the user together do.
 
-A pattern with groups `scene` and `question` replaces it; its last match counts.
+A pattern with groups `scene` and `question` replaces this convention; its last match counts.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ _PLAIN = r"(?:%s)\b[ \t]*\d*[ \t]*:"
 
 
 def _label(names: str, before: str = r"^[ \t]*", after: str = "") -> re.Pattern[str]:
-    """Labels such as `Story:`, `Question 2:`, `**Answer:**` and `### Context`."""
+    """Return the pattern for labels such as `Story:`, `Question 2:`, `**Answer:**` and `###
+    Context`.
+    """
     return re.compile(
         rf"{before}(?:{_HEADED % names}|{_PLAIN % names}){after}", re.IGNORECASE | re.MULTILINE
     )
@@ -49,18 +50,18 @@ _MARKUP = re.compile(
     r"<\|(?:im_start|start_header_id|header_start|start)\|>[ \t]*\w*(?:<\|[^|<>]*\|>)?"
     r"|<start_of_turn>\w*|<end_of_turn>|<\|[^|<>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<bos>|<eos>"
 )
-"""Marks that chat templates put between messages, with the name of the role."""
+"""Marks between messages from chat templates, with the name of the role."""
 
 
 def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:
-    """Scene and question of a prompt; empty where they are not found.
+    """Return the scene and question of a prompt; empty if they are not found.
 
     Args:
-        prompt: A text, or chat messages; messages may also be encoded as JSON.
-        pattern: A regular expression in place of the convention.
+        prompt: A text, or chat messages. Messages may also be encoded as JSON.
+        pattern: A regular expression to use instead of the convention.
 
     Raises:
-        RecordError: If the prompt is neither, or the pattern matches nothing.
+        RecordError: If the prompt has another type, or the pattern matches nothing.
     """
     texts = list(_texts(prompt))
     if pattern is not None:
@@ -74,7 +75,7 @@ def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:
 
 
 def _texts(prompt: Any) -> Iterator[str]:
-    """The texts in which scene and question may stand, the most likely one first."""
+    """Yield the texts that may contain scene and question, the most likely one first."""
     if isinstance(prompt, str) and prompt.lstrip().startswith(("[{", "[\n")):
         try:
             prompt = decoded(prompt.encode())
@@ -102,7 +103,6 @@ def _matched(texts: list[str], pattern: str) -> tuple[str, str]:
 
 
 def _by_convention(text: str) -> tuple[str, str]:
-    """Scene and question by the convention."""
     text = _MARKUP.sub("\n\n", text)
     mark = text.rfind("?")
     if mark < 0:
@@ -118,17 +118,15 @@ def _by_convention(text: str) -> tuple[str, str]:
 
 
 def _scene(text: str) -> str:
-    """The scene in what stands before a question: what follows the last example."""
     start = _example_end(text)
     label = _SCENE_LABEL.search(text, start)
     return text[label.end() if label else start :].strip()
 
 
 def _example_end(text: str) -> int:
-    """The end of the last few-shot example, 0 if there is none."""
     rules = [(m.end(), True) for m in _RULE.finditer(text)]
     labels = [_ANSWER_LABEL]
-    if _QUESTION_LABEL.search(text):  # else `A:` may well be a thing of the scene
+    if _QUESTION_LABEL.search(text):  # otherwise `A:` may be a thing in the scene
         labels.append(_SHORT_ANSWER_LABEL)
     answers = [(m.end(), False) for label in labels for m in label.finditer(text)]
     asked = [(m.end(), False) for m in re.finditer(r"\?", text)]

@@ -1,8 +1,8 @@
-"""Tables of any origin: a row is a trace, a column is a field.
+"""Tables of any origin: a row is a trace, and a column is a field.
 
-A column that bears the name of a trace's field fills it, `--map` names others, and the
-rest is kept as it is. Where no column is the scene, one may hold chat messages, or two a prompt and
-its completion (`symbouq.io.adapters.exchanges`).
+A column with the name of a trace's field fills this field, `--map` names other columns, and the
+rest is kept unchanged. If no column is the scene, one column may hold chat messages, or two may
+hold a prompt and its completion (`symbouq.io.adapters.exchanges`).
 """
 
 from __future__ import annotations
@@ -18,30 +18,30 @@ from symbouq.io.adapters.inputs import ReadOptions
 from symbouq.io.adapters.unrecognised import mapping_for
 
 _NAMED = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
-"""Fields that hold what an exchange does."""
+"""Fields that hold what an exchange would."""
 
 _SHOWN = 50
-"""Columns that a message lists."""
+"""Maximum number of columns listed in a message."""
 
 
 class TableAdapter(Adapter):
-    """A typed table, where null stands for what a record lacks."""
+    """Adapter for typed tables, in which null stands for a missing value."""
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
-        """The columns that a row's trace is made from (`row_fields`)."""
+        """Return the columns from which a row's trace is made (`row_fields`)."""
         return row_fields(record, self.options)
 
     def trace(self, record: dict[str, Any], number: int) -> dict[str, Any] | None:
-        """The fields of a row's trace (`Adapter.trace`)."""
+        """Return the fields of a row's trace (`Adapter.trace`)."""
         return super().trace(without_nulls(record), number)
 
 
 def row_fields(row: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
-    """The fields that a row gives: its columns, and the prompt and the response that it holds,
-    unless a column or `--map` says where they are.
+    """Return the fields that a row gives: its columns, and the prompt and response that it
+    contains, unless a column or `--map` says where these are.
 
     Raises:
-        RecordError: If what should be the answer is none.
+        RecordError: If the answer has the wrong type.
     """
     named = any(field in _NAMED for field, _ in options.mapping)
     if named or any(row.get(name) for name in SCENES):
@@ -54,10 +54,10 @@ _ANSWERS = ("response", "reasoning", "conclusion")
 
 
 def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
-    """Makes sure that a table has what its rows are read from.
+    """Check that a table has the columns that its rows are read from.
 
     Raises:
-        RecordError: If a mapped column, or any scene, is missing.
+        RecordError: If a mapped column is missing, or there is no scene.
     """
     listed = ", ".join(columns[:_SHOWN]) or "none"
     if len(columns) > _SHOWN:
@@ -77,7 +77,7 @@ def check_columns(columns: Sequence[str], options: ReadOptions) -> None:
 
 
 def without_nulls(value: Any) -> Any:
-    """A value whose objects lack what is null."""
+    """Return a value without the fields that are null."""
     if isinstance(value, dict):
         return {k: without_nulls(v) for k, v in value.items() if v is not None}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Inputs of no known format: their records as they stand, and the `--map` that could read them."""
+"""Inputs in no known format: pass on their records, and suggest a `--map` that could read them."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _NAMES = {
         "reply",
     ),
 }
-"""Fields of a trace to what other tools call them, the likeliest first."""
+"""Maps a field of a trace to what other tools call it, the likeliest name first."""
 
 _OWN = Trace.model_fields.keys()
 
 
 class Unrecognised(JsonAdapter):
-    """Records as they stand; of those without a scene, the first is told how its fields may be
-    named, and the others are counted.
+    """Records passed on unchanged. For the first one without a scene, the error suggests names for
+    its fields; the others are counted.
     """
 
     expected = "a trace, an object with scene and response"
@@ -51,7 +51,7 @@ class Unrecognised(JsonAdapter):
         foreign, last = 0, 0
         for number, encoded in self.source.values():
             record = self.object(encoded)
-            # Whoever takes the lines says what is wrong with them, or with our own fields.
+            # The consumer of the lines reports what is wrong with them, or with our own fields.
             if isinstance(record, RecordError) or not _is_foreign(record):
                 yield number, encoded
                 continue
@@ -63,7 +63,6 @@ class Unrecognised(JsonAdapter):
 
 
 def _is_foreign(record: dict[str, Any]) -> bool:
-    """Whether a record has no scene, but fields in which one may be."""
     return record.keys().isdisjoint(SCENES) and bool(record.keys() - {"id"})
 
 
@@ -76,11 +75,11 @@ def _hint(record: dict[str, Any]) -> str:
 
 
 _BRIEF = 80
-"""Characters of a text up to which it is no scene."""
+"""Maximum number of characters in a text that is too short to be a scene."""
 
 
 def _lists(value: Any, path: str = "") -> Iterator[str]:
-    """The paths of the lists of objects in an object, as `--items` takes them."""
+    """Yield the paths of the lists of objects in an object, in the form for `--items`."""
     for name, inner in value.items() if isinstance(value, dict) else ():
         here = f"{path}{name}"
         if isinstance(inner, list) and inner and isinstance(inner[0], dict):
@@ -93,8 +92,8 @@ def _lists(value: Any, path: str = "") -> Iterator[str]:
 
 
 def mapping_for(record: dict[str, Any]) -> str:
-    """The options `--map` by which a record may be read: by the names of its fields, then by the
-    texts in them; `FIELD` stands for what is not found.
+    """Suggest `--map` options for reading a record, by the names of its fields, then by the texts
+    in them. `FIELD` stands for a field that is not found.
     """
     texts = dict(_texts(record))
     found: dict[str, str] = {}
@@ -122,7 +121,6 @@ def mapping_for(record: dict[str, Any]) -> str:
 
 
 def _is_prompt(text: str) -> bool:
-    """Whether a scene and a question are found in a text."""
     try:
         return all(split_prompt(text))
     except RecordError:
@@ -130,7 +128,9 @@ def _is_prompt(text: str) -> bool:
 
 
 def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """The texts of a record by their dotted paths, those in objects and lists of texts, too."""
+    """Yield the texts of a record by their dotted paths, including those in objects and lists of
+    texts.
+    """
     for name, value in record.items():
         path = f"{before}{name}"
         if isinstance(value, str):

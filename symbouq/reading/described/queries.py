@@ -1,8 +1,8 @@
 """Questions about described things, parsed into queries.
 
-A question asks for the relation of two things, whether a clause holds, for which options a
-predicate holds, or for which things of a kind. Its noun phrases may be quantified ("all", "any",
-"a"); `Scene` resolves them and evaluates clauses in Kleene's three-valued logic.
+A question asks how two things are related, whether a clause holds, which of the options a predicate
+holds for, or which things of a kind. Its noun phrases may be quantified ("all", "any", "a").
+`Scene` resolves them and evaluates clauses in Kleene's three-valued logic.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from symbouq.reading.described.syntax import (
 from symbouq.reading.lexicon import Token
 
 Holds = Callable[[int, str, int], "bool | None"]
-"""Whether a relation between two things is certain, impossible (False) or open (None)."""
+"""Function that says whether a relation between two things is certain (True), impossible (False) or
+open (None)."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class Query:
     """Parsed question.
 
     Attributes:
-        pair: The two phrases whose relation it asks for, the figure first.
-        clause: The clause to confirm.
+        pair: The two phrases whose relation the question asks for, the figure first.
+        clause: The clause that is to be confirmed.
         about: The kind of thing to pick: "which block".
-        predicates: Predicates of the picked things.
-        options: The options.
+        predicates: What must hold for a thing to be picked.
+        options: The things to choose from.
     """
 
     pair: tuple[Phrase, Phrase] | None = None
@@ -53,7 +54,7 @@ class Query:
 
 
 def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Query:
-    """Parse a question to a query; empty if that fails.
+    """Parse a question into a query, which is empty if that fails.
 
     Args:
         ontology: The tables of the profile.
@@ -65,7 +66,7 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
     auxiliaries = ontology.words(AUXILIARY)
     first = tokens[0]
     polar = first.kind == "copula" or first.head in auxiliaries
-    # A statement has no "do", and its verb is not in front.
+    # Drop "do", so that the question reads like a statement.
     said = [t for t in tokens if t.head not in auxiliaries or t.kind == "negation"]
     sentence = _Question(ontology, said[1:] if first.kind == "copula" else said, names)
     if polar:
@@ -78,17 +79,17 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
 
 
 def phrase(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Phrase | None:
-    """Noun phrase of a text that consists of one; otherwise None."""
+    """Parse a text that is one noun phrase; None for other texts."""
     sentence = Sentence(ontology, tokens, names)
     return next((p for p, end in sentence.phrases(0) if end == len(sentence.tokens)), None)
 
 
 class _Question(Sentence):
-    """Parser of a question."""
+    """Parser for one question."""
 
     @property
     def _stop(self) -> int:
-        """End of the question proper."""
+        """Position of the question mark, or the end."""
         marks = [n for n in range(len(self.tokens)) if self.kind(n) == "?"]
         return marks[0] if marks else len(self.tokens)
 
@@ -100,14 +101,14 @@ class _Question(Sentence):
             for subjects, end in self.lists(start)
             for predicates, last in [((), end), *self.predicates(end, verbless=True)]
         ]
-        # Words left over were not understood and may be the subject of the question.
+        # Words left over were not understood, and the question may be about them.
         found = [c for c in found if self._skip(c.end, ",", "?") >= len(self.tokens)]
         if not found or "or" in map(self.kind, range(len(self.tokens))):
             return Query()
         within = self.ontology.relations.within
 
         def worth(clause: Clause) -> tuple[int, bool, bool, int]:
-            """Prefer the longest parse: "left of the square in A" asks what is left, not what is in
+            """Prefer the longest parse. "Left of the square in A" asks what is left, not what is in
             A.
             """
             placing = any(p.relation in within for p in clause.predicates)
@@ -136,7 +137,7 @@ class _Question(Sentence):
         return Query(pair=(two, one) if turned else (one, two))
 
     def _next_phrase(self, position: int) -> int | None:
-        """Position of the next noun phrase, preferably with a known noun or a name."""
+        """Return where the next noun phrase begins, preferably one with a known noun or a name."""
         starts = [n for n in range(position, self._stop) if self.phrases(n)]
         known = [n for n in starts if self._is_known(self.phrases(n)[0][0])]
         return next(iter(known or starts), None)
@@ -173,7 +174,6 @@ class _Question(Sentence):
         return Query(about=about, predicates=best[0], options=options)
 
     def _options(self, position: int) -> tuple[Phrase, ...]:
-        """Options of `X or Y`."""
         found: list[Phrase] = []
         while (start := self._phrase_at(position)) is not None:
             phrase, position = self.phrases(start)[0]
@@ -191,23 +191,23 @@ class _Question(Sentence):
 
 
 class Value(NamedTuple):
-    """Three-valued truth value with its support.
+    """Three-valued truth value with what supports it.
 
     Attributes:
         truth: True, False, or None if open.
-        support: Relations that decide it, as (subject, relation, object).
+        support: The relations that decide it, as (subject, relation, object).
     """
 
     truth: bool | None
     support: frozenset[Triple] = frozenset()
 
     def negated(self) -> Value:
-        """The negation, with the same support."""
+        """Return the negation, with the same support."""
         return self if self.truth is None else Value(not self.truth, self.support)
 
 
 class Scene:
-    """Things of a text, with a way to evaluate relations between them.
+    """The things in a text, and the truth of statements about them.
 
     Args:
         discourse: The things.
@@ -224,8 +224,8 @@ class Scene:
         return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
 
     def picked(self, phrase: Phrase, holder: int | None = None) -> dict[int, Value]:
-        """Things that a phrase refers to: those for which its relative clauses hold, or otherwise
-        those for which they may hold.
+        """Return the things that a phrase refers to: those for which its relative clauses hold, or
+        if there are none, those for which they may hold.
 
         Args:
             phrase: The phrase.
@@ -244,14 +244,16 @@ class Scene:
                 found[n] = value
         sure = {n: value for n, value in found.items() if value.truth} or found
         if phrase.determiner in _SINGLE and len(sure) > 1:
-            # "The square in A" is the one stated to be in A, rather than one only in a thing that
-            # is in A.
+            # "The square in A" is the one stated to be in A, not one that is in A only through
+            # another thing.
             said = discourse.satisfying(phrase, sure)
             sure = {n: sure[n] for n in said} or sure
         return sure
 
     def couples(self, first: Phrase, second: Phrase) -> list[tuple[int, int]]:
-        """Pairs of things that two phrases refer to: one pair, unless a phrase is plural."""
+        """Return the pairs of things that two phrases refer to. There is one pair unless a phrase
+        is plural.
+        """
         found = [(u, v) for u in self.picked(first) for v in self.picked(second) if u != v]
         if not found or first.plural or second.plural:
             keep = found if first.plural else [c for c in found if c[0] == found[0][0]]
@@ -260,7 +262,6 @@ class Scene:
         return (near or found)[:1]
 
     def _together(self, first: int, second: int) -> bool:
-        """Whether two things are in one container."""
         things = self.discourse.things
         return things[first].container == things[second].container
 
@@ -291,7 +292,7 @@ class Scene:
         return value.negated() if predicate.negated else value
 
     def _between(self, number: int, predicate: Predicate) -> Value:
-        """Whether a thing lies between two others: on opposite sides of it, in any direction."""
+        """Whether a thing lies between two others, which are then on opposite sides of it."""
         moves = self.discourse.ontology.relations.displacement
         straight = [relation for relation, count in moves.items() if count == 1]
         sides = [list(self.picked(phrase)) for phrase in predicate.objects]
@@ -307,7 +308,7 @@ class Scene:
         )
 
     def _repeats(self, clause: Predicate, predicate: Predicate) -> bool:
-        """Whether a relative clause about "it" repeats the predicate."""
+        """Whether a relative clause about "it" only repeats the predicate."""
         pronouns = [phrase.determiner == PRONOUN for phrase in clause.objects]
         converse = self.discourse.ontology.relations.converse.get(clause.relation)
         return converse == predicate.relation and bool(pronouns) and all(pronouns)
@@ -321,13 +322,13 @@ class Scene:
         return self.related(subject, relation, object)
 
     def chosen(self, number: int, predicates: Sequence[Predicate], complete: bool = True) -> Value:
-        """Whether predicates pick a thing.
+        """Whether predicates pick a thing for the answer.
 
         Args:
             number: The thing.
             predicates: The predicates.
-            complete: Whether unstated relations are false, since a question that asks for things
-                assumes a complete text.
+            complete: Whether unstated relations count as false. A question that asks for things
+                assumes that the text states everything.
         """
         values: list[Value] = []
         for predicate in predicates:
@@ -337,7 +338,7 @@ class Scene:
         return all_of(values)
 
     def holding(self, clause: Clause) -> Value:
-        """Whether a clause holds; without predicates, whether its things exist."""
+        """Whether a clause holds. Without predicates, it says that its things exist."""
         objects = [o for p in clause.predicates for o in p.objects]
         if any(phrase.determiner == RECIPROCAL for phrase in objects):
             return self._mutual(clause)
@@ -348,7 +349,6 @@ class Scene:
         return all_of([self._over(phrase, test, None) for phrase in clause.subjects])
 
     def _mutual(self, clause: Clause) -> Value:
-        """Whether things are related to each other."""
         things = [n for phrase in clause.subjects for n in self.picked(phrase)]
         pairs = [(u, v) for n, u in enumerate(things) for v in things[n + 1 :]]
         return all_of(
@@ -361,8 +361,8 @@ class Scene:
         )
 
     def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
-        """Quantified test over the things of a phrase. "All" includes the thing itself: nothing is
-        left of all things.
+        """Apply a test to the things of a phrase, as its quantifier demands. "All" includes the
+        thing itself, so nothing is left of all things.
         """
         meant = self.picked(phrase, excluded)
         if phrase.determiner in (EVERY, BOTH):
@@ -379,7 +379,7 @@ _SINGLE = frozenset((DEFINITE, BARE))
 
 
 def all_of(values: Sequence[Value]) -> Value:
-    """Conjunction in Kleene's logic."""
+    """Return the conjunction in Kleene's logic."""
     for value in values:
         if value.truth is False:
             return value
@@ -389,5 +389,5 @@ def all_of(values: Sequence[Value]) -> Value:
 
 
 def any_of(values: Sequence[Value]) -> Value:
-    """Disjunction in Kleene's logic."""
+    """Return the disjunction in Kleene's logic."""
     return all_of([value.negated() for value in values]).negated()

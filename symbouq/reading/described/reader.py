@@ -1,4 +1,4 @@
-"""Reader of traces about described things."""
+"""Read traces about described things."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from symbouq.reading.text import Question, Statement
 from symbouq.reading.traces import Setting, Told
 
 _Stated = tuple[tuple[Parse, list[Edge]], ...]
-"""Parsed sentences of a text, each with its statements."""
+"""The parsed sentences of a text, each with what it states."""
 _STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(
     ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
 """Kinds of words that keep a sentence from stating anything."""
 _UNLABELLED = _VOID | {"negation", "denial"}
-"""Kinds of words that a label cannot contain."""
+"""Kinds of words that cannot occur in a label."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class DescribedQuestion(Question):
 
     Attributes:
         query: The query.
-        things: Things of the scene, by number.
-        scene: Statements of the scene, each with the number of its sentence.
+        things: The things in the scene, by number.
+        scene: What the scene states, each statement with the number of its sentence.
         phrase: Function that parses a text that is one noun phrase, such as an answer that names a
-            thing; otherwise it returns None.
+            thing. For other texts, it returns None.
     """
 
     query: queries.Query = field(kw_only=True)
@@ -58,14 +58,14 @@ class DescribedReader(LexicalReader):
     def __init__(self, ontology: Ontology) -> None:
         super().__init__(ontology)
         self.grammar = Grammar(ontology)
-        # Many traces ask about one scene, so scenes are cached, within bounds.
+        # Many traces ask about one scene, so a limited number of scenes is cached.
         self._taken = lru_cache(maxsize=1024)(self._take)
         self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     # Scenes and questions --------------------------------------------------------------
 
     def question(self, scene: Sequence[str], question: str) -> DescribedQuestion:
-        """Read a question about a scene, with the scene's things."""
+        """Read a question about a scene. The result includes the scene's things."""
         _, discourse = self._taken(tuple(scene))
         said = [
             (number, (s.subject, s.relation, s.object))
@@ -75,17 +75,19 @@ class DescribedReader(LexicalReader):
         return self._asking(question, discourse.copy(), said)
 
     def statements(self, scene: Sequence[str]) -> list[list[Edge]]:
-        """Statements of each scene sentence, about the numbered things of its question."""
+        """Return what each scene sentence states about things, which are numbered as in a question
+        about the scene.
+        """
         stated, _ = self._taken(tuple(scene))
         return [[s for _, found in text for s in found] for text in stated]
 
     def question_about(
         self, scene: Sequence[tuple[int, tuple[str, str, str]]], question: str
     ) -> DescribedQuestion:
-        """Read a question about a scene given as relations.
+        """Read a question about a scene that is given as relations.
 
         Args:
-            scene: The relations with their numbers; things are named by descriptions.
+            scene: The numbered relations. Things are named by their descriptions.
             question: The question.
         """
         discourse = Discourse(self.ontology)
@@ -112,8 +114,8 @@ class DescribedReader(LexicalReader):
         )
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
-        """Noun phrase of a text that consists of one, such as an answer that names a thing;
-        otherwise None.
+        """Parse a text that is one noun phrase, such as an answer that names a thing; None for
+        other texts.
 
         Args:
             text: The text.
@@ -123,7 +125,7 @@ class DescribedReader(LexicalReader):
         return queries.phrase(self.ontology, tokens, names)
 
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
-        """Statements of each scene sentence, and the scene's things."""
+        """Return what each scene sentence states, and the scene's things."""
         discourse = Discourse(self.ontology)
         with reading("the scene", " ".join(scene)):
             tokens = self.lexicon.tokens_of_each(scene)
@@ -138,7 +140,6 @@ class DescribedReader(LexicalReader):
         return tuple(stated), discourse
 
     def _query(self, question: str, discourse: Discourse) -> queries.Query:
-        """Query of a question about the things of a scene."""
         with reading("the question", question):
             tokens = self.lexicon.tokens(question)
             if len(tokens) > LONGEST_SENTENCE:
@@ -148,7 +149,7 @@ class DescribedReader(LexicalReader):
     def stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Edge]]]:
-        """Statements of a text, sentence by sentence."""
+        """Yield the parsed sentences of a text, each with what it states."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
             parse = self.grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.interpret(parse, narrating)
@@ -156,8 +157,8 @@ class DescribedReader(LexicalReader):
     def _sentences(
         self, tokens: Sequence[Token], names: frozenset[str]
     ) -> Iterator[Sequence[Token]]:
-        """Split a text at full stops that follow a sentence: "In C, which is right of B. there is
-        ..." is one sentence.
+        """Split a text at full stops, but not before a sentence is complete: "In C, which is right
+        of B. there is ..." is one sentence.
         """
         start = stops = 0
         for n, token in enumerate(tokens[:-1]):
@@ -186,7 +187,9 @@ class DescribedReader(LexicalReader):
     def _scene(
         self, scene: tuple[str, ...], question: str
     ) -> tuple[tuple[tuple[Statement, ...], ...], Discourse, tuple[str, str] | None]:
-        """Statements of each scene sentence, the things, and the pair of the question."""
+        """Return what each scene sentence states, the things, and the pair that the question asks
+        about.
+        """
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
         query = self._query(question, discourse)
@@ -202,7 +205,7 @@ class DescribedReader(LexicalReader):
 
     @staticmethod
     def _pair(query: queries.Query, discourse: Discourse) -> tuple[str, str] | None:
-        """Pair of a question, if it is clear."""
+        """The titles of the pair that a question asks about; None if it is unclear."""
         if query.pair is None:
             return None
         scene = queries.Scene(discourse, discourse.is_stated)
@@ -213,7 +216,7 @@ class DescribedReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Parser of claims about a scene of described things."""
+    """Parser for claims about a scene with described things."""
 
     def __init__(
         self,
@@ -228,7 +231,7 @@ class _ClaimParser(LexicalParser):
         self._known = len(discourse)
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """Content of the tokens of a text or part of one."""
+        """Read a text or part of a text, given as tokens."""
         relating = any(token.kind in _RELATING for token in tokens)
         if not (relating or self.goes_on) or any(token.text == "?" for token in tokens):
             return Reading()
@@ -241,8 +244,8 @@ class _ClaimParser(LexicalParser):
         return Reading(found if self._is_plain(tokens) else [*map(_doubted, found)])
 
     def _is_plain(self, tokens: Sequence[Token]) -> bool:
-        """Whether a claim's things are certain. They are not if it lists several new things,
-        explains some in brackets, or says "these two objects" or "the block".
+        """Whether it is certain which things a claim is about. It is not if the claim lists several
+        new things, explains some in brackets, or says "these two objects" or "the block".
         """
         introduced = sum(token.kind in ("indefinite", "additive") for token in tokens)
         glossed = any(token.text == "(" for token in tokens)
@@ -258,7 +261,7 @@ class _ClaimParser(LexicalParser):
         return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Why a sentence exceeds a limit; empty if it does not."""
+        """Return which limit a sentence exceeds; empty if none."""
         return full(self._discourse) or super().unreadable(sentence)
 
     @property
@@ -267,11 +270,13 @@ class _ClaimParser(LexicalParser):
         return self._discourse.topic is not None
 
     def head(self, tokens: Sequence[Token]) -> None:
-        """Process a heading, which names the things of the following text."""
+        """Read a heading, which names what the following text is about."""
         self._discourse.focus(self._of.grammar.phrases(tokens, self._discourse.names))
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """Relations of a pair for a bare label (`upper-left`, "above and to the right")."""
+        """Read a bare label (`upper-left`, "above and to the right") as relations between the given
+        pair.
+        """
         kinds = [token.kind for token in tokens]
         if not _UNLABELLED.isdisjoint(kinds) or sum(kind in _BESIDE for kind in kinds) > _LABEL:
             return ()
@@ -287,12 +292,12 @@ class _ClaimParser(LexicalParser):
             for token in tokens
             if token.kind == "relation"
             and token.entry is not None
-            and token.entry.relation not in self._of.ontology.lexicon.grouped  # "between" them
+            and token.entry.relation not in self._of.ontology.lexicon.grouped  # not "between"
         )
 
 
 def full(discourse: Discourse) -> str:
-    """Why no more of a text is read; empty if it has few enough things."""
+    """Return why the rest of a text is not read; empty if the text has few enough things."""
     most = f"for its text speaks of more than {MOST_THINGS} things"
     return most if len(discourse) > MOST_THINGS else ""
 
@@ -300,13 +305,13 @@ def full(discourse: Discourse) -> str:
 def spoken(
     parse: Parse, statements: Sequence[Edge], discourse: Discourse, known: int
 ) -> tuple[Statement, ...]:
-    """Statements as relations between titles, with their character spans.
+    """Turn what a sentence states into relations between titles, with character spans.
 
     Args:
         parse: The parsed sentence.
-        statements: Its statements.
+        statements: What it states.
         discourse: The things.
-        known: Number of things in scene and question.
+        known: Number of things in the scene and the question.
     """
     return tuple(
         Statement(
@@ -322,14 +327,14 @@ def spoken(
 
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
-"""Kinds of words of which a sentence with a relation has at least one."""
+"""Kinds of words; a sentence with a relation contains at least one of them."""
 
 
 _INTRODUCED = 2
-"""Maximum number of things that a claim may introduce, "a circle above a square", without being a
-list."""
+"""Maximum number of things that a claim introduces, "a circle above a square", if it is not a list.
+"""
 _UNSURE = 0.7
-"""Maximum confidence of statements about uncertain things."""
+"""Maximum confidence in statements about uncertain things."""
 
 
 def _doubted(statement: Statement) -> Statement:
@@ -338,14 +343,14 @@ def _doubted(statement: Statement) -> Statement:
 
 _BESIDE = frozenset(("content", "citation", "source"))
 _LABEL = 1
-"""Maximum number of words of these kinds in an answer that is only a label."""
+"""Maximum number of these words in an answer that is only a label."""
 
 _OPEN = frozenset(("condition", "supposition"))
 """Kinds of words that affect a whole sentence."""
 
 
 def _stating(tokens: Sequence[Token]) -> list[Token]:
-    """Parts of a text that state something: "X is in A, but Y may be in B"."""
+    """Keep the parts of a text that state something: "X is in A, but Y may be in B"."""
     if any(token.kind in _OPEN for token in tokens):
         return []
     parts: list[list[Token]] = [[]]

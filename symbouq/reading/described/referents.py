@@ -1,8 +1,8 @@
-"""Reference resolution: noun phrases to the things of a text.
+"""Resolve noun phrases to the things in a text.
 
-A phrase may introduce a thing ("a square", "another square", "two squares", a new name) or refer
-to a known one ("the square", "this block", "it", "square number two"). If several things fit a
-phrase equally well, the mention gets a lower confidence.
+A phrase may introduce a thing ("a square", "another square", "two squares", a new name) or refer to
+a known one ("the square", "this block", "it", "square number two"). If several things fit equally
+well, confidence is lower.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ from symbouq.reading.described.syntax import (
 )
 
 _HULL = "(hull)"
-"""Kind of a thing that spans others; no noun has it."""
+"""Kind of a thing that spans others. No noun means it."""
 _AMBIGUOUS = 0.5
-"""Factor of the confidence if several things fit a phrase."""
+"""Confidence factor if several things fit a phrase."""
 _COUNTED = 0.7
-"""Factor if "two squares" refers to two known ones."""
+"""Confidence factor if "two squares" is taken to mean two known ones."""
 _SITUATED = 0.9
-"""Factor for an implicit place."""
+"""Confidence factor if a thing's place is only implied."""
 _PRONOUN = 0.7
 _SKIPPED = 0.7
-"""Factor for each word that was not understood."""
+"""Confidence factor for each word that was not understood."""
 
 
 @dataclass
 class Thing:
-    """Thing of the discourse.
+    """A thing mentioned in a text.
 
     Attributes:
-        kind: Kind of its noun; empty if only a name is known.
-        attributes: Dimension to value.
+        kind: What its noun says it is; empty if only a name is known.
+        attributes: Maps a dimension to the value.
         names: Its names as written.
-        number: Its number among similar things in one container, from 1.
-        container: The thing it is in, for numbering; None while unknown.
+        number: Its number among similar things in the same container, from 1.
+        container: The thing it is in, which matters for numbering; None while unknown.
         sentence: Number of the sentence that introduced it.
     """
 
@@ -72,12 +72,12 @@ class Edge:
     """Relation between two things.
 
     Attributes:
-        subject: Number of the thing placed.
+        subject: Number of the thing that is placed.
         relation: The canonical relation.
-        object: Number of the thing it is placed by.
-        first: First token of its words.
-        last: Last token of its words.
-        confidence: In (0, 1].
+        object: Number of the thing it is placed relative to.
+        first: First of the tokens that state it.
+        last: Last of the tokens that state it.
+        confidence: Confidence in (0, 1].
     """
 
     subject: int
@@ -90,21 +90,21 @@ class Edge:
 
 @dataclass
 class Discourse:
-    """Things that a text has mentioned, and its statements about them.
+    """The things that a text has mentioned, and what it states about them.
 
     Args:
         ontology: The tables of the profile.
         things: The things, numbered by their position.
-        said: Statements about them.
-        between: Two things to their stated relations, in this order.
-        salient: Things, most recently mentioned first.
-        centre: Antecedents of the last sentence's pronouns.
-        container: The container that the text is about.
-        topic: The container that the heading of a list names.
-        recent: Things of the last sentence with any: its subjects if there are several, otherwise
-            all of them.
+        said: What the text states about them.
+        between: Maps two things to the relations stated between them in this order.
+        salient: The things, starting with the one mentioned most recently.
+        centre: The things that the last sentence's pronouns referred to.
+        container: The container that the text is currently about.
+        topic: The container named by the heading of a list.
+        recent: The things in the last sentence that had any: its subjects if there were several,
+            otherwise all.
         sentence: Number of sentences so far.
-        titles: Titles in records that were already given to things.
+        titles: Titles that things have in records so far.
     """
 
     ontology: Ontology
@@ -120,7 +120,7 @@ class Discourse:
     titles: list[str] = field(default_factory=list)
 
     def copy(self) -> Discourse:
-        """Independent copy."""
+        """Return an independent copy."""
         return Discourse(
             self.ontology,
             [replace(t, names=list(t.names), attributes=dict(t.attributes)) for t in self.things],
@@ -148,7 +148,9 @@ class Discourse:
         return self.things[number].kind in self.ontology.lexicon.container
 
     def relation_to(self, relation: str, object: int) -> str:
-        """Relation meant for a certain thing; for a container, it may be a different one."""
+        """Return what a relation means when the object is a given thing, since it may mean
+        something else for a container.
+        """
         if self.is_container(object):
             return self.ontology.lexicon.of_container.get(relation, relation)
         return relation
@@ -156,17 +158,17 @@ class Discourse:
     # Reading a sentence ---------------------------------------------------------------
 
     def interpret(self, parse: Parse, narrating: bool = True) -> list[Edge]:
-        """Add the statements of a sentence; its things are introduced or looked up.
+        """Add what a sentence states. Its things are introduced or looked up.
 
         Args:
             parse: The sentence.
-            narrating: Whether "a square" introduces a thing, as in a scene; otherwise it may refer
-                to a known one, as in reasoning about a scene.
+            narrating: Whether "a square" introduces a thing, as in a scene. In reasoning about a
+                scene, it may refer to a known one.
         """
         return _Interpretation(self, narrating).interpret(parse)
 
     def focus(self, phrases: Sequence[Phrase]) -> None:
-        """Make the things of phrases the topic of the text, as a heading does."""
+        """Make the things in the given phrases the topic, as a heading does."""
         found = [n for phrase in phrases for n in range(len(self.things)) if self.fits(phrase, n)]
         self.centre = []
         self.salient = [*dict.fromkeys([*found, *self.salient])]
@@ -185,7 +187,7 @@ class Discourse:
     # Things -----------------------------------------------------------------------------
 
     def find_named(self, name: str, kind: str = "") -> int | None:
-        """Thing with a name."""
+        """Return the thing with the given name."""
         wanted = name.lower()
         return next(
             (
@@ -199,11 +201,11 @@ class Discourse:
         )
 
     def covers(self, general: str, kind: str) -> bool:
-        """Whether a noun may refer to things of a kind."""
+        """Whether a noun may refer to things of the given kind."""
         return kind == general or kind in self.ontology.lexicon.covers.get(general, ())
 
     def fits(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing fits the description of a phrase, without relative clauses."""
+        """Whether a thing fits the description in a phrase, apart from relative clauses."""
         thing = self.things[number]
         if phrase.kind and not self.covers(phrase.kind, thing.kind):
             return False
@@ -218,8 +220,8 @@ class Discourse:
         return all(thing.attributes.get(d) == value for d, value in phrase.attributes)
 
     def numbered(self, phrase: Phrase, fits: Sequence[int]) -> list[int]:
-        """Of the things that fit a numbered phrase, those with similar things in the same place,
-        since only those are numbered; all if there are none.
+        """Narrow the things that fit a numbered phrase to those with similar things in the same
+        place, since only those are numbered. If none remain, return them all.
         """
         if not phrase.number or len(fits) < 2:
             return list(fits)
@@ -228,7 +230,7 @@ class Discourse:
         return counted or list(fits)
 
     def may_fit(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing with a less detailed description may fit a phrase: "an orange thing" and
+        """Whether a thing that was described in less detail may fit a phrase: "an orange thing" and
         "the orange shape".
         """
         thing = self.things[number]
@@ -243,7 +245,7 @@ class Discourse:
     def introduce(
         self, phrase: Phrase, container: int | None, second: bool = False, name: str = ""
     ) -> int:
-        """Introduce a thing for a phrase; "another" starts numbering at two."""
+        """Introduce a thing for a phrase. After "another", numbering starts at two."""
         thing = Thing(
             phrase.kind,
             dict(phrase.attributes),
@@ -257,7 +259,7 @@ class Discourse:
         return len(self.things) - 1
 
     def titled(self, title: str, phrase: Phrase | None) -> int:
-        """Introduce a thing with a title from a record."""
+        """Introduce a thing under its title in a record."""
         if phrase is None:
             thing = Thing("", {}, [title], 1, None, 0)
         else:
@@ -268,7 +270,7 @@ class Discourse:
         return len(self.things) - 1
 
     def hull(self, parts: Sequence[int]) -> int | None:
-        """Thing that spans exactly some others; None for fewer than two."""
+        """Return the thing that spans exactly the given things; None for fewer than two."""
         if len(set(parts)) < 2:
             return None
         name = " and ".join(self._described(self.things[n]) for n in sorted(set(parts)))
@@ -279,7 +281,6 @@ class Discourse:
         return len(self.things) - 1
 
     def _free(self, thing: Thing) -> int:
-        """Next free number for a thing among similar things in the same place."""
         taken = {
             other.number
             for other in self.things
@@ -293,9 +294,7 @@ class Discourse:
         return number
 
     def locate(self, number: int, container: int) -> None:
-        """Record where a thing is. Things introduced with it, without another place, are there,
-        too.
-        """
+        """Record where a thing is. Other things without a place are there, too."""
         if self.things[number].container is not None or self.is_container(number):
             return
         for n, thing in enumerate(self.things):
@@ -304,8 +303,8 @@ class Discourse:
                 thing.number = self._free(thing)
 
     def title(self, number: int) -> str:
-        """Title of a thing in records: its name, or its description. Titles are unique and never
-        change.
+        """Return a thing's title in records: its name, or a description. Titles are unique and
+        never change.
         """
         if number >= len(self.titles):
             plain = [self._described(thing) for thing in self.things]
@@ -335,7 +334,7 @@ class Discourse:
         return " ".join([*thing.attributes.values(), thing.kind or "thing"])
 
     def certain(self, subject: int, relation: str, object: int) -> bool:
-        """Whether a relation or its converse was stated."""
+        """Whether a relation or its converse was stated, or follows from one that was."""
         converse = self.ontology.relations.converse
         ways = [
             *self.between.get((subject, object), ()),
@@ -344,19 +343,19 @@ class Discourse:
         return any(relation in self.ontology.relations.implied.get(way, ()) for way in ways)
 
     def record(self, said: Iterable[tuple[int, str, int]]) -> None:
-        """Record statements about things."""
+        """Add statements about things."""
         for u, r, v in said:
             if (u, r, v) not in self.said:
                 self.said.add((u, r, v))
                 self.between[u, v] = (*self.between.get((u, v), ()), r)
 
     def is_stated(self, subject: int, relation: str, object: int) -> bool | None:
-        """Whether a relation was stated; otherwise it is open."""
+        """Return True if a relation was stated; otherwise None, as it is open."""
         return self.certain(subject, relation, object) or None
 
     def satisfying(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
-        """Things for which a phrase's relative clauses are certain; of several, those for which
-        they were stated in the same words.
+        """Narrow things to those for which a phrase's relative clauses are certain, if possible to
+        those for which they were stated in the same words.
         """
         found = list(numbers)
         for clause in phrase.clauses:
@@ -383,7 +382,7 @@ class Discourse:
 
 @dataclass(frozen=True)
 class _Use:
-    """Use of a phrase: its relation to other phrases or things, and whether those are within it."""
+    """Use of a phrase: its relation to other phrases or things, and whether it contains them."""
 
     relation: str
     phrases: tuple[Phrase, ...] = ()
@@ -392,7 +391,7 @@ class _Use:
 
 
 class _Interpretation:
-    """Processing of one sentence."""
+    """Interpreter for one sentence."""
 
     def __init__(self, discourse: Discourse, narrating: bool) -> None:
         self.of = discourse
@@ -447,7 +446,7 @@ class _Interpretation:
         ]
 
     def _turned(self, phrase: Phrase) -> None:
-        """Record a thing that the text turns to: "I looked at block A"."""
+        """Record the thing that the text turns to: "I looked at block A"."""
         discourse = self.of
         self.topic = self._told_apart(phrase)
         if self.topic is not None:
@@ -455,15 +454,15 @@ class _Interpretation:
             discourse.salient = [*dict.fromkeys([self.topic, *discourse.salient])]
 
     def _told_apart(self, phrase: Phrase) -> int | None:
-        """The only thing that fits a phrase with a name or a noun; None if there is not exactly
+        """The only thing that fits a phrase with a name or a noun; None unless there is exactly
         one.
         """
         fits = [n for n in range(len(self.of)) if self.of.fits(phrase, n)]
         return fits[0] if len(fits) == 1 and (phrase.names or phrase.kind) else None
 
     def _situate(self) -> None:
-        """Place things introduced without a place where related things are, or at the place of the
-        text, if the profile does so.
+        """If the profile allows it, place the new things whose place was not stated: where related
+        things are, otherwise where the text is.
         """
         discourse = self.of
         relation = discourse.ontology.lexicon.situated
@@ -495,7 +494,7 @@ class _Interpretation:
         return self.of.things[number].sentence == self.of.sentence
 
     def _name(self, naming: Naming) -> None:
-        """Name the latest unnamed things, if there are as many as names."""
+        """Give names to the latest unnamed things, if there are as many."""
         unnamed = [n for n in range(len(self.of.things)) if not self.of.things[n].names]
         containers = [n for n in unnamed if self.of.is_container(n)] or unnamed
         for n, name in zip(containers[-len(naming.names) :], naming.names, strict=False):
@@ -512,7 +511,7 @@ class _Interpretation:
         for predicate in clause.predicates:
             if predicate.negated:
                 phrases |= {phrase.start: phrase for phrase in predicate.objects}
-                continue  # "not in A" does not say where it is
+                continue  # "not in A" leaves the place open
             for phrase in clause.subjects:
                 use = _Use(predicate.relation, predicate.objects)
                 uses.setdefault(phrase.start, []).append(use)
@@ -524,7 +523,7 @@ class _Interpretation:
                     holds=predicate.relation in self.of.ontology.relations.within,
                 )
                 uses.setdefault(phrase.start, []).append(use)
-        # Find named and described things first: "it" refers to none of those.
+        # Find named and described things first, since "it" refers to none of them.
         turns = sorted(phrases.values(), key=lambda p: self._turn(p, uses.get(p.start, [])))
         for phrase in turns:
             self._find(phrase, uses.get(phrase.start, []))
@@ -534,15 +533,15 @@ class _Interpretation:
             objects = self._things(predicate.objects)
             self.others += objects
             for phrase in predicate.objects:
-                # "X touches and it is above Z": unstated things are distinct.
+                # "X touches and it is above Z": the omitted thing differs from "it".
                 self.tied.setdefault(phrase.start, []).extend(subjects)
             confidence = self._confidence([*clause.subjects, *predicate.objects])
             self._state(subjects, predicate, objects, confidence, clause)
         self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """Add a line of a list under a container's heading, as a statement that the container has
-        it. Another sentence ends the list.
+        """Add a line in a list under a container's heading as a statement that the container has
+        the thing. Any other sentence ends the list.
         """
         discourse = self.of
         relation = discourse.ontology.relations.converse.get(discourse.ontology.lexicon.having)
@@ -569,9 +568,8 @@ class _Interpretation:
         ]
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
-        """Order in which phrases of a clause are looked up. Phrases with a relative clause come
-        after others, and later the more things fit; "this" and "it" are last, but before new
-        things.
+        """Return when to look up a phrase in a clause. Phrases with a relative clause come after
+        others, and the later the more things fit. "This" and "it" come last, but before new things.
         """
         if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
             partners = [partner for use in uses for partner in use.phrases]
@@ -580,7 +578,7 @@ class _Interpretation:
             return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
         met = len(self.of.satisfying(phrase, fits)) if phrase.clauses else 0
-        # In reasoning, clear phrases determine the place of the others.
+        # In reasoning, clear phrases show where the things of others are.
         met = met if self.narrating else len(fits)
         return int(bool(phrase.clauses)), met, phrase.start
 
@@ -607,7 +605,7 @@ class _Interpretation:
                 self.of.things[number].attributes |= dict(predicate.attributes)
             return
         if not predicate.objects and predicate.relation in ontology.relations.within:
-            # "It touches the bottom edge": of the thing it is in.
+            # "It touches the bottom edge": the edge of the thing it is in.
             homes = [self.of.things[n].container for n in subjects]
             objects = [home for home in dict.fromkeys(homes) if home is not None]
         if (
@@ -616,7 +614,7 @@ class _Interpretation:
             and not self.narrating
             and all(p.determiner == DEFINITE and self._is_general(p) for p in clause.subjects)
         ):
-            return  # "the objects in A" names them
+            return  # "the objects in A" only names things
         relation: str | None = predicate.relation
         if predicate.objects and all(p.determiner == NONE for p in predicate.objects):
             return
@@ -629,14 +627,14 @@ class _Interpretation:
         reciprocal = any(p.determiner == RECIPROCAL for p in predicate.objects)
         symmetric = relation in ontology.relations.symmetric
         if reciprocal and not symmetric:
-            return  # "stacked on top of each other": the order is not stated
+            return  # "stacked on top of each other" leaves the order open
         if reciprocal or (not predicate.objects and symmetric):
             pairs = [(u, v) for n, u in enumerate(subjects) for v in subjects[n + 1 :]]
         else:
             pairs = [(u, v) for u in subjects for v in objects]
         within = ontology.relations.within
         if len(subjects) > 1 and len(objects) > 1:
-            # "The squares in A and B": each is in one of them.
+            # "The squares in A and B": each square is in one of them.
             things = self.of.things
             known: list[tuple[int, int]] = []
             if relation in within:
@@ -647,7 +645,7 @@ class _Interpretation:
         start = clause.start if clause is not None else predicate.start
         end = clause.end if clause is not None else predicate.end
         if relation in ontology.lexicon.grouped:
-            # "Between A and B": related to an additional thing that spans A and B.
+            # "Between A and B": the relation is to an extra thing that spans A and B.
             whole = self.of.hull(objects)
             spans = ontology.lexicon.grouped[relation]
             if whole is not None and subjects:
@@ -661,7 +659,7 @@ class _Interpretation:
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.relation_to(said, v)
-            if not self.narrating:  # a scene uses words strictly, reasoning about it does not
+            if not self.narrating:  # reasoning uses words more loosely than a scene
                 relation = ontology.lexicon.loosely.get(relation, relation)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
@@ -670,7 +668,7 @@ class _Interpretation:
             self.statements.append(Edge(u, relation, v, start, end - 1, confidence))
 
     def _aside(self, predicate: Predicate) -> bool:
-        """Whether "has" means having beside oneself: "X has Y above it"."""
+        """Whether "has" is about what is beside a thing: "X has Y above it"."""
         return any(
             other.determiner == PRONOUN and clause.relation not in self.of.ontology.relations.within
             for phrase in predicate.objects
@@ -681,8 +679,8 @@ class _Interpretation:
     # Finding ----------------------------------------------------------------------------
 
     def _find(self, phrase: Phrase, uses: Sequence[_Use]) -> None:
-        """Find or introduce the things of a phrase, and add statements for its relative clauses if
-        they are new.
+        """Find or introduce the things of a phrase. If its relative clauses are new information,
+        state them.
         """
         if phrase.start in self.found:
             return
@@ -706,7 +704,7 @@ class _Interpretation:
     def _looked_up(
         self, phrase: Phrase, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float, bool]:
-        """Things of a phrase, the confidence in them, and whether its relative clauses are new
+        """The things of a phrase, the confidence in them, and whether its relative clauses are new
         information.
         """
         discourse = self.of
@@ -742,8 +740,8 @@ class _Interpretation:
         fits = [n for n in range(len(discourse.things)) if discourse.fits(phrase, n)]
         loosely = [n for n in range(len(discourse.things)) if discourse.may_fit(phrase, n)]
         if not self.narrating:
-            # "Another is medium and blue": in its block, that is the medium blue circle, even if
-            # there are circles elsewhere.
+            # "Another is medium and blue": in its own block, this is the medium blue circle, even
+            # if there are circles elsewhere.
             block = place if place is not None else discourse.container
             local = [
                 n for n in loosely if block is not None and discourse.things[n].container == block
@@ -768,14 +766,15 @@ class _Interpretation:
             fits = [n for n in fits if n not in told][:1] or fits
         loose = determiner == BARE and not phrase.clauses
         if self.narrating and discourse.ontology.lexicon.situated and loose:
-            # Blocks are described one by one: things not in this one have not been mentioned.
+            # Blocks are described one after the other, so things outside this one have not been
+            # mentioned.
             here = (place if place is not None else discourse.container, None)
             fits = [n for n in fits if discourse.things[n].container in here]
         met = discourse.satisfying(phrase, fits) if phrase.clauses else fits
-        # In reasoning, distinguishing properties are claims about the thing.
+        # In reasoning, a relative clause is a claim about the thing.
         stated = bool(phrase.clauses) and not (met and self.narrating)
         if not self.narrating and not met and phrase.plural and not phrase.count:
-            return (), 1.0, False  # only "which ones" distinguishes them
+            return (), 1.0, False  # only "which ones" tells them apart
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
@@ -784,14 +783,12 @@ class _Interpretation:
         return chosen, confidence, stated
 
     def _is_vague(self, phrase: Phrase) -> bool:
-        """Whether a phrase refers to things in general: "objects between them"."""
+        """Whether a phrase is about things in general: "objects between them"."""
         several = phrase.determiner in (BARE, INDEFINITE) and not phrase.count
         return phrase.determiner == ANY or (several and self._is_general(phrase))
 
     def _is_general(self, phrase: Phrase) -> bool:
-        """Whether a phrase refers to several things by a property that all things of the scene may
-        have.
-        """
+        """Whether a phrase means several things by a noun that may fit everything in the scene."""
         ontology = self.of.ontology
         general = phrase.kind in ontology.lexicon.container or any(
             kind != phrase.kind for kind in ontology.lexicon.covers.get(phrase.kind, ())
@@ -799,8 +796,8 @@ class _Interpretation:
         return general and phrase.plural and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
-        """Whether a noun of reasoning is outside the lexicon and refers to the scene as a whole:
-        "the question" and "this relationship" are not things.
+        """Whether a noun in reasoning is outside the lexicon and means no thing in the scene: "the
+        question", "this relationship".
         """
         covers = self.of.ontology.lexicon.covers
         kinds = {thing.kind for thing in self.of.things if thing.kind}
@@ -811,8 +808,8 @@ class _Interpretation:
         )
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
-        """Things that "two squares" refers to, if exactly two are known and no place for new ones
-        is stated; empty if it introduces them.
+        """The things that "two squares" refers to, if exactly two are known and no place for new
+        ones is stated; empty if it introduces them.
         """
         discourse = self.of
         here = [
@@ -826,7 +823,6 @@ class _Interpretation:
         return tuple(here) if len(here) == phrase.count else ()
 
     def _mentioned(self) -> set[int]:
-        """Things of this sentence so far."""
         return {n for numbers, _ in self.found.values() for n in numbers}
 
     def _named(self, phrase: Phrase) -> tuple[tuple[int, ...], float]:
@@ -843,13 +839,13 @@ class _Interpretation:
         return tuple(found), 1.0
 
     def _kind_of_names(self) -> str:
-        """Kind of the things that have names, if they share one."""
+        """The kind that all named things share; empty if there is none."""
         kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
-        """Container of a phrase's thing: as stated, that of a thing related by a relative clause,
-        or that of the text.
+        """The container of a phrase's thing: the stated one, or that of a thing related to it in a
+        relative clause; None if neither is known.
         """
         discourse = self.of
         if phrase.kind in discourse.ontology.lexicon.container:
@@ -876,28 +872,29 @@ class _Interpretation:
         return None
 
     def _referred(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[tuple[int, ...], float]:
-        """Antecedent of "it", "they" or "this block": the most salient thing that fits."""
+        """Resolve "it", "they" or "this block" to the most salient thing that fits."""
         discourse = self.of
         taken = self._partners(uses)
         taken.update(n for use in uses for p in use.phrases for n in self.tied.get(p.start, ()))
         pool = [*reversed(self.heads), *self.subjects]
         if self.nested:
-            # In a relative clause, the subject of the sentence precedes earlier things.
+            # In a relative clause, the subject of the sentence is preferred to things mentioned
+            # earlier.
             pool += [n for start in sorted(self.found) for n in self.found[start][0]]
         pool += [*discourse.salient, *reversed([*self.subjects, *self.others])]
         pool = [n for n in dict.fromkeys(pool) if n not in taken]
         fits = [n for n in pool if discourse.fits(phrase, n) or discourse.may_fit(phrase, n)]
         if not phrase.kind:
             # Consecutive pronouns have the same antecedent (centering: Grosz, Joshi & Weinstein
-            # 1995); "this" points to the thing placed last.
+            # 1995).
             fits.sort(key=lambda n: (n not in self.heads, n not in discourse.centre))
             fits = self._level(uses, fits)
         if not fits:
             return (), 1.0
-        # "As for block A, it ..." names the antecedent itself.
+        # "As for block A, it ..." names what "it" means.
         sure = 1.0 if phrase.kind or fits[0] == self.topic else _PRONOUN
         if phrase.plural and not phrase.kind:
-            # "They" are several things of this sentence or the last, of any kinds.
+            # "They" are several things in this sentence or the last, of any kind.
             for group in (self.subjects, discourse.recent):
                 several = [n for n in dict.fromkeys(group) if n in fits]
                 if len(several) > 1:
@@ -911,7 +908,7 @@ class _Interpretation:
         return tuple(fits[:1]), sure
 
     def _partners(self, uses: Sequence[_Use]) -> set[int]:
-        """Things that a phrase is related to; it refers to none of them."""
+        """The things that a phrase is related to, since it refers to none of them."""
         found = {n for use in uses for n in use.things}
         for use in uses:
             for partner in use.phrases:
@@ -919,8 +916,8 @@ class _Interpretation:
         return found
 
     def _level(self, uses: Sequence[_Use], fits: list[int]) -> list[int]:
-        """Of the possible antecedents of a pronoun, containers if it contains something, otherwise
-        things like its partner; all if that leaves none.
+        """Narrow a pronoun's possible antecedents: to containers if it contains something,
+        otherwise to things like its partner. If none remain, return them all.
         """
         discourse = self.of
         within = discourse.ontology.relations.within
@@ -940,7 +937,6 @@ class _Interpretation:
     def _chosen(
         self, phrase: Phrase, fits: Sequence[int], place: int | None, uses: Sequence[_Use]
     ) -> tuple[tuple[int, ...], float]:
-        """Of the things that fit a phrase, those that it refers to."""
         things = self.of.things
         fits = list(fits)
         if phrase.determiner == EVERY:
@@ -968,7 +964,7 @@ class _Interpretation:
         free = [n for n in here if n not in self._mentioned()] or here
         news = [n for n in free if not self._said(n, uses)] or free
         if phrase.determiner == BARE and not phrase.number:
-            # The latest without statements, in the order of counting.
+            # Take the latest without statements, by number.
             latest = max(things[n].sentence for n in news)
             last = [n for n in news if things[n].sentence == latest]
             return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
@@ -977,16 +973,16 @@ class _Interpretation:
         return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
 
     def _said(self, number: int, uses: Sequence[_Use]) -> bool:
-        """Whether the relation of a thing to its partner was already stated."""
+        """Whether a relation between a thing and its partner was stated before."""
         partners = self._partners(uses)
         between = self.of.between
         return any((number, p) in between or (p, number) in between for p in partners)
 
 
 def _is_any(phrase: Phrase) -> bool:
-    """Whether a negated phrase means "none": "it has not a square"."""
+    """Whether a negated phrase means "none at all": "it has not a square"."""
     return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
 
 
 _NEW = frozenset((INDEFINITE, ADDITIVE))
-"""Determiners of new things."""
+"""Determiners that introduce new things."""

@@ -1,10 +1,10 @@
-"""Sentences as clauses over noun phrases.
+"""Parse sentences into clauses over noun phrases.
 
-A clause is a subject with predicates; a predicate is a relation with its objects. Subject and
+A clause is a subject with predicates, and a predicate is a relation with its objects. Subject and
 objects are noun phrases, which may contain clauses ("the square which is above it"). The grammar is
-a recursive descent with alternatives over lexical items; the alternative that leaves the fewest
-words wins. It covers both orders ("below X is Y"), coordination of phrases, relations and clauses,
-a ground shared by two clauses ("X is covered by and Y is in Z"), reduced relative clauses ("the
+a recursive descent over lexical items. Of several parses, the one that leaves out the fewest words
+wins. The grammar covers both orders ("below X is Y"), coordinated phrases, relations and clauses, a
+ground that two clauses share ("X is covered by and Y is in Z"), reduced relative clauses ("the
 square in block A") and naming ("three blocks, called A, B and C").
 """
 
@@ -34,15 +34,15 @@ _DETERMINERS = (DEFINITE, DEMONSTRATIVE, INDEFINITE, ADDITIVE, EVERY, ANY, BOTH)
 
 @dataclass(frozen=True)
 class Predicate:
-    """Relation with its objects, or attributes: "is big and yellow".
+    """A relation with its objects, or attributes: "is big and yellow".
 
     Attributes:
         relation: The canonical relation; empty for attributes.
-        objects: The noun phrases of its objects, if any.
+        objects: Noun phrases for its objects, if any.
         negated: Whether it is denied.
         start: Position of its first token.
         end: Position after its last token.
-        attributes: Dimension and value of its attributes.
+        attributes: Each attribute's dimension and value.
     """
 
     relation: str
@@ -63,14 +63,14 @@ class Phrase:
             `bare`, `pronoun` or `reciprocal`.
         start: Position of its first token.
         end: Position after its last token.
-        kind: Kind of its noun; empty without a noun.
-        attributes: Dimension and value of its adjectives.
+        kind: What its noun says the thing is; empty without a noun.
+        attributes: Each adjective's dimension and value.
         plural: Whether it is plural.
         count: Stated number of things; 0 if not stated.
-        number: Number among similar things; 0 if not stated.
+        number: The thing's number among similar things; 0 if not stated.
         names: Its names.
-        given: Whether it introduces the names ("called A").
-        clauses: Predicates of its relative clauses.
+        given: Whether it gives these names to its things ("called A").
+        clauses: The predicates in its relative clauses.
     """
 
     determiner: str
@@ -88,14 +88,14 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Clause:
-    """Subject with predicates; without any, an existence statement.
+    """A subject with predicates. Without any, it states that the subject exists.
 
     Attributes:
         subjects: Its subjects.
         predicates: Its predicates.
         start: Position of its first token.
         end: Position after its last token.
-        strained: Whether it is bad English: "there is X is below Y".
+        strained: Whether it is poor English: "there is X is below Y".
     """
 
     subjects: tuple[Phrase, ...]
@@ -114,8 +114,8 @@ class Naming:
 
 @dataclass(frozen=True)
 class Topic:
-    """Topic of the following text: "Block A: ...", or a thing that the text turns to: "I looked at
-    block A".
+    """What the following text is about, "Block A: ...", or a thing that the text turns to: "I
+    looked at block A".
 
     Attributes:
         phrase: The thing.
@@ -134,7 +134,7 @@ class Parse:
         clauses: Its clauses, namings and topics, in order.
         skipped: Number of words that were not understood.
         whole: Whether the clauses cover the whole sentence.
-        tokens: Tokens to which positions refer.
+        tokens: The tokens that positions refer to.
     """
 
     clauses: tuple[Clause | Naming | Topic, ...]
@@ -144,8 +144,8 @@ class Parse:
 
 
 class _Related(NamedTuple):
-    """Relation without its object, and whether it needs none: `on the left`, `touching the bottom
-    edge`.
+    """A relation without its object, and whether it can stand alone: `on the left`, `touching the
+    bottom edge`.
     """
 
     relation: str
@@ -173,14 +173,15 @@ _BEFORE_RELATION = frozenset(
     ("copula", "negation", "relative", "by", "link", "and", "contrast", ",", "definite")
 )
 _ALTERNATIVES = 12
-"""Maximum number of readings of a phrase."""
+"""Maximum number of readings for a phrase."""
 
 
 class Grammar:
-    """Parser of sentences with the tables of one profile.
+    """Parser for sentences, with the tables of one profile.
 
     Args:
-        ontology: Source of joins of directions, kinds and containers.
+        ontology: The tables, which tell how directions join, and what things and containers there
+            are.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -189,7 +190,7 @@ class Grammar:
     def parse(
         self, tokens: Sequence[Token], names: frozenset[str] = frozenset(), naming: bool = True
     ) -> Parse:
-        """Parse a sentence to clauses.
+        """Parse a sentence into clauses.
 
         Args:
             tokens: Its tokens.
@@ -201,7 +202,7 @@ class Grammar:
         return Sentence(self.ontology, tokens, names, naming).parse()
 
     def phrases(self, tokens: Sequence[Token], names: frozenset[str] = frozenset()) -> list[Phrase]:
-        """Noun phrases of a text that is not a sentence, such as a heading."""
+        """Return the noun phrases in a text that is not a sentence, such as a heading."""
         sentence = Sentence(self.ontology, tokens, names, naming=False)
         found: list[Phrase] = []
         position = 0
@@ -241,8 +242,8 @@ class Sentence:
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
 
     def _without_brackets(self, tokens: Sequence[Token]) -> list[Token]:
-        """Tokens without unclosed brackets and without bracketed words that state no relation, such
-        as synonyms. A bracketed sentence is moved to the end: "X (it is in A) is above Y".
+        """Drop unclosed brackets, and bracketed words that state no relation, such as synonyms.
+        Move a bracketed sentence to the end: "X (it is in A) is above Y".
         """
         kept: list[Token] = []
         apart: list[Token] = []
@@ -270,7 +271,7 @@ class Sentence:
         return kept + apart
 
     def _without_epithets(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """Tokens without the side in a container's name: "in the HIGHER block B"."""
+        """Drop a side that only belongs to a container's name: "in the HIGHER block B"."""
         for before, token, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
             entry = token.entry if token.kind == "relation" else None
             called = entry is not None and entry.relation in self.ontology.relations.displacement
@@ -279,12 +280,11 @@ class Sentence:
                 yield token
 
     def _holds(self, tokens: Sequence[Token]) -> bool:
-        """Whether tokens contain the noun of a container."""
         nouns = [token.entry.value for token in tokens if token.entry is not None]
         return not self.ontology.lexicon.container.isdisjoint(nouns)
 
     def _relates(self, tokens: Sequence[Token]) -> bool:
-        """Whether tokens contain a relation with an object, or one that needs none."""
+        """Whether the tokens contain a relation with an object, or one that can stand alone."""
         spots = [n for n, token in enumerate(tokens) if token.kind == "relation"]
         if not spots:
             return False
@@ -296,7 +296,7 @@ class Sentence:
         )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """Relevant tokens, with hours of a clock face as directions."""
+        """The tokens that matter, with hours on a clock face as directions."""
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -309,8 +309,8 @@ class Sentence:
                 while end < len(tokens) and tokens[end].kind == "hour":
                     end += 1
                 hour = token.entry.value if token.entry is not None else token.text
-                # A number of many digits is not an hour, and Python refuses to convert thousands of
-                # them.
+                # A number with many digits is not an hour, and Python refuses to convert thousands
+                # of digits.
                 relation = self.ontology.lexicon.clock.get(int(hour)) if len(hour) <= 2 else None
                 if relation is not None and end > position:
                     entry = LexicalEntry("relation", relation, place=True)
@@ -331,7 +331,7 @@ class Sentence:
     # Tokens --------------------------------------------------------------------------
 
     def kind(self, position: int) -> str:
-        """Kind of a token, the text of a mark, or empty past the end."""
+        """Return a token's kind; for a mark, its text; past the end, an empty string."""
         if not 0 <= position < len(self.tokens):
             return ""
         token = self.tokens[position]
@@ -352,7 +352,7 @@ class Sentence:
     # Sentences -----------------------------------------------------------------------
 
     def parse(self) -> Parse:
-        """All clauses, from left to right; words that fit nowhere are skipped."""
+        """Return all clauses, from left to right. Words that fit nowhere are skipped."""
         found: list[Clause | Naming | Topic] = []
         skipped = 0
         whole = True
@@ -371,7 +371,6 @@ class Sentence:
         return Parse(tuple(found), skipped, whole, tuple(self.tokens))
 
     def _best(self, position: int) -> tuple[list[Clause | Naming | Topic], int] | None:
-        """Longest chain of clauses from a position."""
         best: tuple[list[Clause], int] | None = None
         worth = (0, 0)
         for chain, end in self._chains(position):
@@ -393,8 +392,8 @@ class Sentence:
             yield [clause], end
 
     def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
-        """Clauses without a ground take that of a later one: "X is covered by and Y is in Z". An
-        edge belongs to the thing's container and needs no ground.
+        """Give a clause without a ground the ground of a later clause: "X is covered by and Y is in
+        Z". An edge needs no ground, as it belongs to the container of the thing.
         """
         edges = self.ontology.lexicon.of_container.values()
         for n, clause in enumerate(clauses):
@@ -429,9 +428,9 @@ class Sentence:
     # Clauses -------------------------------------------------------------------------
 
     def clauses(self, position: int) -> list[tuple[Clause, int]]:
-        """Clauses that may begin at a position, longest first."""
+        """Return the clauses that may begin at a position, the most preferred first."""
         if position not in self._clauses:
-            self._clauses[position] = []  # a clause does not begin with itself
+            self._clauses[position] = []  # a clause cannot begin with itself
             found = [
                 *self._existential(position),
                 *self._inverted(position),
@@ -446,7 +445,7 @@ class Sentence:
         return self._clauses[position]
 
     def _existential(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """`there is X`, `we have X`, with predicates of X."""
+        """`there is X`, `we have X`, optionally with predicates of X."""
         start = position
         position = self._skip(position, *_JOINING, ",", "link", "negation")
         if self.kind(position) != "existential":
@@ -506,7 +505,7 @@ class Sentence:
                     yield Clause(clause.subjects, predicates, position, last, clause.strained), last
 
     def _identity(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """`X is the square above Y`, `the square above Y is X`: X is above Y."""
+        """`X is the square above Y`, `the square above Y is X`: both state that X is above Y."""
         for one, end in self.phrases(position):
             verb = self._skip(end, "copula")
             if verb == end or one.determiner == DEMONSTRATIVE:
@@ -539,8 +538,8 @@ class Sentence:
                 yield Clause(pair[:1], predicates, position, last), last
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """Line of a list: `Contains X`, about the topic of the list, or `X near Y`, where the
-        relation identifies X.
+        """A line in a list: `Contains X`, about the topic of the list, or `X near Y`, where "near
+        Y" tells which X.
         """
         first = self._relation(position, False) if position == 0 else None
         if first is not None and first.verb:
@@ -554,11 +553,11 @@ class Sentence:
     def predicates(
         self, position: int, verbless: bool = False, single: bool = False
     ) -> list[tuple[tuple[Predicate, ...], int]]:
-        """Predicates of a subject that ends at a position.
+        """Return the predicates that may follow a subject.
 
         Args:
             position: Start of the predicates.
-            verbless: Whether they have no verb, with or without a comma.
+            verbless: Whether they have no verb. A comma may precede them.
             single: Whether a comma ends them, as in a relative clause.
         """
         found: list[tuple[tuple[Predicate, ...], int]] = []
@@ -591,7 +590,7 @@ class Sentence:
                 found.append((head, end))
             alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
             if alone if single else self.kind(middle) in _CLOSING:
-                # The ground follows in the next clause, or is understood.
+                # The ground follows in the next clause, or goes without saying.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
                 )
@@ -602,7 +601,7 @@ class Sentence:
     def _ascribed(
         self, start: int, position: int, denied: bool, single: bool
     ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """`is big and yellow`, with the predicates after it."""
+        """`is big and yellow`, optionally with further predicates."""
         attributes: list[tuple[str, str]] = []
         end = position
         while self.kind(position) == "attribute":
@@ -624,7 +623,7 @@ class Sentence:
     def _relations(
         self, position: int, denied: bool = False
     ) -> list[tuple[tuple[_Related, ...], int]]:
-        """Relations that share an object: `below and to the left of`, longest first."""
+        """The relations that share an object, `below and to the left of`, longest first."""
         first = self._relation(position, denied)
         if first is None:
             return []
@@ -643,7 +642,7 @@ class Sentence:
         return found
 
     def _relation(self, position: int, denied: bool) -> _Related | None:
-        """One relation: `to the left of`, `touching`, `not far from`."""
+        """A single relation: `to the left of`, `touching`, `not far from`."""
         start = position
         while self.kind(position) == "negation":
             denied, position = True, position + 1
@@ -672,7 +671,7 @@ class Sentence:
         return _Related(relation, denied, start, end, entry.finite, alone)
 
     def _leads(self, position: int) -> bool:
-        """Whether a token may precede the word that names the relation: `to the`."""
+        """Whether a token may come before the word for a relation: `to the`."""
         kind = self.kind(position)
         if kind in ("by", "link", "definite", "indefinite"):
             return True
@@ -686,12 +685,13 @@ class Sentence:
     # Noun phrases --------------------------------------------------------------------
 
     def lists(self, position: int, commas: bool = True) -> list[tuple[tuple[Phrase, ...], int]]:
-        """Noun phrases from a position: `A`, `A and B`, `A, B and C`, longest first.
+        """Return the noun phrases from a position: `A`, `A and B`, `A, B and C`, the longest list
+        first.
 
         Args:
             position: Start of the phrases.
-            commas: Whether a comma may precede the "and"; in a relative clause, that ends the
-                clause.
+            commas: Whether a comma may precede the "and". In a relative clause, such a comma ends
+                the clause.
         """
         if (position, commas) in self._lists:
             return self._lists[position, commas]
@@ -711,7 +711,7 @@ class Sentence:
         return self._lists[position, commas]
 
     def _alike(self, one: Phrase, other: Phrase) -> bool:
-        """Whether two phrases may be coordinated: blocks with blocks, shapes with shapes."""
+        """Whether two phrases may be coordinated: block with block, shape with shape."""
         containers = self.ontology.lexicon.container
         if not one.kind and not other.kind:
             return True
@@ -720,7 +720,7 @@ class Sentence:
         return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
-        """Whether a relation fits its things: blocks are beside blocks."""
+        """Whether a relation fits the things it relates: blocks are beside blocks."""
         ontology = self.ontology
         if (
             core.kind in ontology.lexicon.container
@@ -735,7 +735,7 @@ class Sentence:
         return not kinds or any(kind in ontology.lexicon.container for kind in kinds)
 
     def phrases(self, position: int) -> list[tuple[Phrase, int]]:
-        """Noun phrases that may begin at a position, longest first."""
+        """Return the noun phrases that may begin at a position, the longest first."""
         if position in self._phrases:
             return self._phrases[position]
         self._phrases[position] = []
@@ -752,7 +752,7 @@ class Sentence:
         return self._phrases[position]
 
     def _relative(self, position: int, core: Phrase) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """Predicates of a relative clause: full, reduced or in brackets."""
+        """Yield the predicates of a relative clause, whether full, reduced or in brackets."""
         if self.kind(position) == "(":
             position = self._skip(position + 1, "relative") - 1
             for clauses, end in self.predicates(position + 1, single=True):
@@ -790,7 +790,7 @@ class Sentence:
                     yield clauses, end
 
     def _closed(self, end: int) -> int:
-        """Position after the comma that closes a clause before the verb: "X, which is above Y, is
+        """The position after a comma that closes a clause before the verb: "X, which is above Y, is
         left of Z".
         """
         if self.kind(end) != ",":
@@ -802,7 +802,7 @@ class Sentence:
     def _resumed(
         self, clauses: tuple[Predicate, ...], end: int
     ) -> Iterator[tuple[tuple[Predicate, ...], int]]:
-        """`the square in block A, which is near Y`: predicates that do not apply to blocks."""
+        """`the square in block A, which is near Y`: the second clause cannot be about block A."""
         resumes = self._skip(end, ",")
         if resumes == end or self.kind(resumes) != "relative":
             return
@@ -814,13 +814,12 @@ class Sentence:
                     yield (*clauses, *more), self._closed(last)
 
     def _core(self, position: int) -> Phrase | None:
-        """Noun phrase without its relative clauses."""
         kind = self.kind(position)
         if kind == "pronoun":
             plural = self.tokens[position].head in ("they", "them")
             return Phrase(PRONOUN, position, position + 1, plural=plural)
         if kind == "possessive" and self.kind(position + 1) in ("relation", "copula"):
-            return Phrase(PRONOUN, position, position + 1)  # "its" for "it"
+            return Phrase(PRONOUN, position, position + 1)  # "its" written for "it"
         if kind == "reflexive":
             return Phrase(NONE, position, position + 1)  # no thing is related to itself
         if kind == "reciprocal":
@@ -854,7 +853,7 @@ class Sentence:
         modified = self._skip(position, "content")
         known = determiner in (DEFINITE, DEMONSTRATIVE, EVERY) or self._marked(modified + 1)
         if known and not self.naming and self.kind(modified) in ("noun", "attribute"):
-            # "the leftmost square"; "a different block" is another one, unless it has a name
+            # "The leftmost square"; but "a different block" is another one, unless it has a name.
             more, position = self._attributes(modified)
             attributes += more
         noun = ""
@@ -911,7 +910,6 @@ class Sentence:
         )
 
     def _attributes(self, position: int) -> tuple[list[tuple[str, str]], int]:
-        """Consecutive adjectives, with or without commas."""
         found: list[tuple[str, str]] = []
         while self.kind(position) == "attribute" or (
             found and self.kind(position) == "," and self.kind(position + 1) == "attribute"
@@ -923,7 +921,7 @@ class Sentence:
         return found, position
 
     def _stranger(self, position: int) -> tuple[str, int]:
-        """Noun outside the lexicon: `the desk lamp`."""
+        """A noun that the lexicon lacks: `the desk lamp`."""
         start = position
         while self.kind(position) == "content":
             position += 1
@@ -959,7 +957,6 @@ class Sentence:
         return (), False, position
 
     def _names(self, position: int, many: bool = True) -> tuple[tuple[str, ...], int]:
-        """List of names from a position."""
         names: list[str] = []
         end = position
         while self._may_name(position):
@@ -973,7 +970,6 @@ class Sentence:
         return tuple(names), end
 
     def _may_name(self, position: int) -> bool:
-        """Whether a token may be a name in the position of one."""
         kind = self.kind(position)
         if kind == "numeral":
             return self.kind(position + 1) not in ("noun", "attribute")
@@ -992,7 +988,7 @@ class Sentence:
         return token.kind == "content" or (len(text) == 1 and token.kind != "relation")
 
     def _is_name(self, position: int) -> bool:
-        """Whether a token refers to a thing by itself."""
+        """Whether a token names a thing on its own."""
         if self._marked(position):
             return True
         if self.kind(position) not in ("numeral", "content", "indefinite"):
@@ -1006,8 +1002,8 @@ class Sentence:
 
 
 def _observed(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens without an observer: "in A, the text mentions a square" and "I note that there is a
-    square" state existence.
+    """Drop observers: "in A, the text mentions a square" and "I note that there is a square" both
+    state that the square exists.
     """
     kept: list[Token] = []
     start = 0
@@ -1030,7 +1026,7 @@ def _observed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _without_asides(tokens: Sequence[Token]) -> list[Token]:
-    """Tokens without the commas around asides: "X, however, is left of Y"."""
+    """Drop empty asides with their commas: "X, however, is left of Y"."""
     empty = {
         n + step
         for n in range(len(tokens) - 1)
@@ -1041,7 +1037,7 @@ def _without_asides(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _stronger(before: str, now: str) -> str:
-    """Determiner for two in a row: `all the`, `the other`, `two other`."""
+    """Combine two successive determiners: `all the`, `the other`, `two other`."""
     if {before, now} == {DEFINITE, ADDITIVE}:
         return OTHER
     order = (NONE, EVERY, BOTH, ANY, OTHER, ADDITIVE, DEMONSTRATIVE, DEFINITE, INDEFINITE, BARE)
@@ -1049,23 +1045,23 @@ def _stronger(before: str, now: str) -> str:
 
 
 def _introduced(phrase: Phrase) -> Phrase:
-    """Phrase after "there is", where one without article also introduces a thing."""
+    """Make a phrase after "there is" introduce a thing, even without an article."""
     if phrase.determiner == BARE and phrase.kind and not phrase.names and not phrase.number:
         return replace(phrase, determiner=INDEFINITE)
     return phrase
 
 
 def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
-    """Sort key of clauses from a position: the longest, then the one with more content, then
-    verbless phrases inside their noun phrase.
+    """Sort clauses from a position: the longest first, then those that say more, then those whose
+    verbless parts belong to a noun phrase.
     """
     clause, end = item
     return -end, not _says_more(clause), clause.strained and bool(clause.predicates)
 
 
 def _says_more(clause: Clause) -> bool:
-    """Whether a clause has its own predicates: "there is X in Y", but not "there is X with Y in
-    it", whose end belongs to Y.
+    """Whether a clause has predicates of its own: "there is X in Y", but not "there is X with Y in
+    it", whose end is about Y.
     """
     objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
     return any(phrase.determiner != PRONOUN for phrase in objects)

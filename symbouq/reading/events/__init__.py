@@ -1,6 +1,6 @@
-"""Reader and judge of texts about events: "Ann walked out of the garden."
+"""Read and judge texts about events: "Ann walked out of the garden."
 
-A sentence is parsed into clauses (`grammar`), and clauses become facts. `answers` asks the solver
-what holds in every world that the premises allow. The words are data (`ontology/events.lp`), their
+`grammar` parses a sentence into clauses, which become facts. `answers` asks the solver what holds
+in every world that the premises allow. The words are data (`ontology/events.lp`), and their
 consequences are rules (`rules/events.lp`).
 """

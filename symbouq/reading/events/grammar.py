@@ -1,9 +1,9 @@
-"""Sentences about events, parsed into clauses.
+"""Parse sentences about events into clauses.
 
 A sentence is a noun phrase and a verb with objects, prepositional phrases and counts. Nouns and
-names are an open class: a noun phrase begins with a determiner or a capital, and ends where the
-rest of the sentence can be parsed. All parses are tried, shortest noun phrases first; the first
-parse of the whole sentence counts.
+names are an open class: a noun phrase begins with a determiner or a capital letter, and ends where
+the rest of the sentence can be parsed. All parses are tried, those with the shortest noun phrases
+first. The first parse that covers the whole sentence is used.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from symbouq.reading.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT
 from symbouq.reading.lexicon import Token
 
 Names = tuple[str, ...]
-"""Names of a noun phrase, or of several joined by "and"."""
+"""The names in a noun phrase, or in several joined by "and"."""
 
 _AUXILIARIES = ("being", "having", "doing")
-"""Word classes before a verb, or before a place."""
+"""Word classes that come before a verb or a place."""
 
 _LONGEST_NAME = 5
 """Maximum number of words in a noun phrase."""
@@ -32,7 +32,7 @@ Parse = tuple[Clauses, int]
 
 @dataclass(frozen=True)
 class _Noun:
-    """Noun phrase: its names, and the statements of its modifiers."""
+    """A noun phrase: its names, and what its modifiers state."""
 
     names: Names
     said: tuple[Clause, ...]
@@ -40,12 +40,12 @@ class _Noun:
 
 
 class Sentence:
-    """Parser of one sentence.
+    """Parser for one sentence.
 
     Args:
-        lexicon: Words of the profile.
-        tokens: Tokens of the sentence.
-        meaning: Verb to assume for unknown verbs, if any.
+        lexicon: The words of the profile.
+        tokens: The tokens of the sentence.
+        meaning: Verb that unknown verbs are taken for, if any.
     """
 
     def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token], meaning: str = "") -> None:
@@ -78,7 +78,7 @@ class Sentence:
         self._ways = 0
 
     def clauses(self) -> tuple[Clause, ...]:
-        """Clauses of the sentence; empty if it cannot be parsed or is too long."""
+        """Return the clauses of the sentence; empty if it cannot be parsed or is too long."""
         if len(self._tokens) > LONGEST_SENTENCE:
             return ()
         for clauses, end in self._sentence():
@@ -101,8 +101,8 @@ class Sentence:
         return self._text(position) in self._words(word_class)
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
-        """Possible verb forms of a token. An unknown word may be a verb without spatial meaning if
-        it is spelled like one.
+        """The verb forms that a token may be. An unknown word may be a verb without spatial meaning
+        if it is spelled like one.
         """
         text = self._text(position)
         known = self._lexicon.forms.get(text)
@@ -117,8 +117,8 @@ class Sentence:
         return []
 
     def _skip_asides(self, position: int) -> int:
-        """Position after adverbs without spatial meaning. Those in "-ly" are an open class, except
-        for hedges.
+        """The position after adverbs without spatial meaning. Those in "-ly" are an open class,
+        except for hedges.
         """
         while self._kind(position) == "aside" or (
             self._kind(position) == "content"
@@ -131,7 +131,7 @@ class Sentence:
     # Noun phrases --------------------------------------------------------------------------
 
     def _nouns(self, position: int, modified: bool = False) -> Iterator[_Noun]:
-        """Noun phrases from a position, possibly joined by "and".
+        """Yield the noun phrases from a position, possibly joined by "and".
 
         Args:
             position: Start of the phrases.
@@ -143,7 +143,7 @@ class Sentence:
             last = comma + (self._kind(comma) == "and")
             if last > noun.end:
                 for rest in self._nouns(last, modified):
-                    # A comma joins phrases only if an "and" follows.
+                    # A comma joins phrases only if "and" follows.
                     if last > comma or len(rest.names) > 1:
                         yield _Noun(noun.names + rest.names, noun.said + rest.said, rest.end)
 
@@ -153,7 +153,7 @@ class Sentence:
             return
         for end in self._ends(position):
             first = position + self._is(position, "determiner")
-            # Keep a capital: it distinguishes a name from a description.
+            # Keep a capital letter, since it distinguishes a name from a description.
             named = self._capital(end - 1)
             spelled = " ".join(self._tokens[n].text for n in range(first, end))
             name = spelled.replace(" 's", "'s")
@@ -164,7 +164,7 @@ class Sentence:
                     yield _Noun((name,), said, last)
 
     def _ends(self, position: int) -> Iterator[int]:
-        """Possible ends of a noun phrase that begins at a position."""
+        """Yield the positions at which a noun phrase may end."""
         start = position
         after_preposition = position and self._kind(position - 1) in ("relation", "way")
         bare = after_preposition and self._kind(position) == "content"
@@ -186,13 +186,12 @@ class Sentence:
                 yield end
 
     def _capital(self, position: int) -> bool:
-        """Whether a token is spelled like a name."""
         if not 0 <= position < len(self._tokens) or self._is(position, "determiner"):
             return False
         return self._tokens[position].text[:1].isupper()
 
     def _modifiers(self, name: str, position: int) -> Iterator[Parse]:
-        """Modifiers of a noun phrase: "in the jacket", "who is in the jacket"."""
+        """Yield the modifiers of a noun phrase: "in the jacket", "who is in the jacket"."""
         if self._kind(position) == "relation":
             yield from self._places((name,), position, Clause(tense="now"))
         comma = position + (self._text(position) == ",")
@@ -214,7 +213,7 @@ class Sentence:
                 yield noun.said + clauses, end
 
     def _predicates(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """Predicates of some subjects: "walked in and came back"."""
+        """Yield the predicates of the given subjects: "walked in and came back"."""
         for clauses, end in self._predicate(subjects, position):
             yield clauses, end
             joint = end + (self._text(end) == ",")
@@ -223,7 +222,6 @@ class Sentence:
                     yield clauses + more, last
 
     def _predicate(self, subjects: Names, position: int) -> Iterator[Parse]:
-        """One verb with its auxiliaries and complements."""
         position = self._skip_asides(position)
         kind, text = self._kind(position), self._text(position)
         contracted = kind == "negation" and text.endswith(("n't", " not"))
@@ -247,7 +245,7 @@ class Sentence:
         yield from self._verb(subjects, position, replace(frame, tense="now"), (PRESENT, BASE))
 
     def _being(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """After "is": a place, a gerund or a passive."""
+        """Yield what may follow "is": a place, a gerund or a passive."""
         yield from self._places(subjects, position, frame)
         progressive = replace(frame, aspect="progressive")
         yield from self._verb(subjects, position, progressive, (GERUND,))
@@ -256,7 +254,7 @@ class Sentence:
         yield from self._passive(subjects, position, frame)
 
     def _having(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """After "has": a participle."""
+        """Yield what may follow "has": a participle."""
         perfect = replace(frame, aspect="perfect")
         yield from self._verb(subjects, position, perfect, (PARTICIPLE,))
         if self._text(position) == "been":
@@ -268,7 +266,7 @@ class Sentence:
     def _verb(
         self, subjects: Names, position: int, frame: Clause, forms: tuple[str, ...]
     ) -> Iterator[Parse]:
-        """Verb in certain forms, with objects and prepositional phrases."""
+        """Yield a verb in one of the given forms, with objects and prepositional phrases."""
         for verb, form in self._forms(position):
             if form not in forms:
                 continue
@@ -279,7 +277,7 @@ class Sentence:
             strange = verb not in self._known
             clause = replace(frame, verb=verb, strange=strange, back=verb in self._returning)
             if verb in self._opaque:
-                # Wanting or thinking something does not make it so.
+                # Wanting or believing something does not make it so.
                 yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
                 continue
             for noun in self._nouns(after):
@@ -289,7 +287,7 @@ class Sentence:
             yield from self._rest(subjects, ("",), after, clause)
 
     def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
-        """Clause for a perceived action: "saw the cat jump over the fence"."""
+        """Yield the clauses for a perceived action: "saw the cat jump over the fence"."""
         perceived = tuple(
             replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
         )
@@ -299,7 +297,6 @@ class Sentence:
                 yield perceived + clauses, end
 
     def _passive(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Participle of a passive."""
         for verb, form in self._forms(position):
             if form != PARTICIPLE:
                 continue
@@ -325,8 +322,8 @@ class Sentence:
         clause: Clause,
         passive: bool = False,
     ) -> Iterator[Parse]:
-        """Prepositional phrases, adverbs and counts after a verb and its object, then one clause
-        for each agent and patient.
+        """Yield the prepositional phrases, adverbs and counts after a verb and its object. There is
+        one clause for each agent and patient.
         """
         for whole, end in self._adjuncts(position, clause, passive):
             if whole.located and whole.verb in self._elsewhere and any(patients):
@@ -353,11 +350,11 @@ class Sentence:
             count = self._lexicon.counts[self._text(least)]
             yield from self._adjuncts(least + 1, replace(clause, often=count), passive)
         if self._kind(position) == "likeness":
-            # "ran like the wind" states nothing about the wind.
+            # "Ran like the wind" states nothing about the wind.
             for noun in self._nouns(position + 1):
                 yield from self._adjuncts(noun.end, clause, passive)
         if self._is(position, "infinitive") and self._infinitive(position + 1):
-            yield clause, len(self._tokens)  # the purpose may never happen
+            yield clause, len(self._tokens)  # the purpose may not come true
         way, relation = self._preposition(position, clause)
         if way in self._origin and self._kind(position + 1) == "relation":
             start = self._lexicon.ontology.lexicon.phrase[self._text(position + 1)]
@@ -383,12 +380,11 @@ class Sentence:
         yield clause, position
 
     def _infinitive(self, position: int) -> bool:
-        """Whether a token may be the base form of a verb, or "be"."""
         return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
-        """Way or relation of an event for a preposition. An ambiguous one is a way if something
-        moves, or is perceived beyond the ground.
+        """The way or the relation that a preposition states for an event. If it may be both, it is
+        a way if something moves, or is perceived beyond the ground.
         """
         if self._kind(position) not in ("relation", "way"):
             return "", ""
@@ -405,7 +401,6 @@ class Sentence:
     # Places --------------------------------------------------------------------------------
 
     def _places(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Places of some subjects, in one or more phrases."""
         for states, end in self._place(subjects, self._skip_asides(position)):
             clauses = tuple(replace(frame, states=(state,)) for state in states)
             yield clauses, self._skip_asides(end)

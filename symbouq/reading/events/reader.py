@@ -1,4 +1,4 @@
-"""Reader of texts about events, and texts as facts."""
+"""Read texts about events, and turn them into facts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from symbouq.records import ClauseRecord
 
 @dataclass(frozen=True)
 class EventQuestion(Question):
-    """Statement about events to be judged.
+    """A statement about events, to be judged.
 
     Attributes:
         clauses: Its clauses.
-        verbs: Possible meanings of unknown verbs.
-        reread: Function that reads scene and statement again with one of these for unknown verbs;
-            None if the scene has no sentences.
+        verbs: What unknown verbs may mean.
+        reread: Function that reads scene and statement again with unknown verbs taken for a given
+            one; None if the scene has no sentences.
     """
 
     clauses: Clauses = ()
@@ -50,7 +50,7 @@ class EventReader(LexicalReader):
         self.read_clauses = lru_cache(maxsize=1000)(self._parsed)
 
     def question(self, scene: Sequence[str], question: str) -> EventQuestion:
-        """Read a statement to be judged about a scene."""
+        """Read a statement to be judged against a scene."""
 
         def reread(verb: str) -> tuple[Sequence[Clauses], Clauses]:
             return [self.clauses(text, verb) for text in scene], self.clauses(question, verb)
@@ -81,7 +81,7 @@ class EventReader(LexicalReader):
         )
 
     def _clauses_of_each(self, scene: tuple[str, ...], question: str) -> list[Clauses]:
-        """Clauses of the sentences of a scene, and of its question."""
+        """The clauses of each scene sentence, and of the question."""
         found: list[Clauses] = []
         for number, text in enumerate(scene, start=1):
             part = f"{SCENE_SENTENCE} {number}"
@@ -92,14 +92,14 @@ class EventReader(LexicalReader):
             return [*found, self.read_clauses(question, "")]
 
     def clauses(self, sentence: str, meaning: str = "") -> Clauses:
-        """Clauses of a sentence; empty if it cannot be parsed.
+        """Return the clauses of a sentence; empty if it cannot be parsed.
 
         Args:
             sentence: The sentence.
-            meaning: Verb to assume for unknown verbs, if any.
+            meaning: Verb that unknown verbs are taken for, if any.
 
         Raises:
-            InternalError: At an internal error.
+            InternalError: If an internal error occurs.
         """
         with reading("a sentence", sentence):
             return self.read_clauses(sentence, meaning)
@@ -107,7 +107,7 @@ class EventReader(LexicalReader):
     def relations(
         self, clauses: Clauses, text: str, known: Collection[str]
     ) -> tuple[Statement, ...]:
-        """Relations between two things in clauses."""
+        """Return the relations between two things that clauses state."""
         found: list[Statement] = []
         for clause in clauses:
             for kind, *terms in clause.states:
@@ -122,7 +122,7 @@ class EventReader(LexicalReader):
         return tuple(found)
 
     def claimed(self, claim: str) -> str:
-        """Claim without introductory words ("So ...", "Answer: ...")."""
+        """Return a claim without introductory words ("So ...", "Answer: ...")."""
         opening = (t for t in self.lexicon.tokens(claim) if t.kind not in _OPENING)
         first = next(opening, None)
         return claim[first.start :] if first is not None else ""
@@ -135,7 +135,7 @@ class EventReader(LexicalReader):
 
 
 class _ClaimParser(LexicalParser):
-    """Parser of claims about a scene with events."""
+    """Parser for claims about a scene with events."""
 
     def __init__(self, of: EventReader, named: Collection[str], question: str) -> None:
         super().__init__(of, None, question)
@@ -144,31 +144,31 @@ class _ClaimParser(LexicalParser):
 
     @property
     def goes_on(self) -> bool:
-        """Events are stated without words for relations."""
+        """Always True: events are stated without words for relations."""
         return True
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """Content of the tokens of a text or part of one."""
+        """Read a text or part of a text, given as tokens."""
         clauses = self._of.read_clauses(self._of.claimed(text), "")
         relations = self._of.relations(clauses, text, self._named)
         begin = tokens[0].start if tokens else 0
         return Reading(shifted(relations, -begin), events=clauses if relations else ())
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Always empty: an event has a stated agent."""
+        """Return nothing, since an event always states its agent."""
         return ()
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """Always empty: no label is about events."""
+        """Return nothing, since no label is about events."""
         return ()
 
 
 _OPENING = frozenset(("inference", "mark", "answer", "copula"))
-"""Kinds of words that introduce a claim."""
+"""Kinds of words that may introduce a claim."""
 
 
 def things(clauses: Clauses) -> Iterator[str]:
-    """Things in clauses, with repetitions."""
+    """Yield the things in clauses, with repetitions."""
     for clause in clauses:
         yield from filter(None, (clause.agent, clause.patient))
         for kind, *terms in clause.states:
@@ -180,16 +180,16 @@ def things(clauses: Clauses) -> Iterator[str]:
 
 
 _TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
-"""Proposition to its number of terms."""
+"""Maps a proposition to its number of terms."""
 
 
 def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:
-    """Clause from a record.
+    """Convert a clause from a record.
 
     Args:
         ontology: The tables of a profile that reads events.
         record: The clause.
-        place: Its position, for messages.
+        place: Where it is, for messages.
 
     Raises:
         RecordError: If its verb, way, relation or proposition does not exist.
@@ -227,8 +227,8 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
 
 
 class Facts:
-    """Clauses of a text as facts for `rules/events.lp`. Things and unknown verbs are numbered:
-    their names never reach the solver.
+    """The clauses of a text as facts for `rules/events.lp`. Things and unknown verbs become
+    numbers, so their names never reach the solver.
     """
 
     def __init__(self) -> None:
@@ -239,7 +239,7 @@ class Facts:
 
     @property
     def text(self) -> str:
-        """The facts as text."""
+        """All facts, as one text."""
         return "".join(self._lines)
 
     def _thing(self, name: str) -> str:
@@ -252,7 +252,7 @@ class Facts:
         return str(self._things[key])
 
     def add(self, role: str, clauses: Sequence[Clause]) -> None:
-        """Add the clauses of one sentence.
+        """Add the clauses of a sentence.
 
         Args:
             role: `premise` or `hypothesis`.

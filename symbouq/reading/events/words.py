@@ -1,4 +1,4 @@
-"""Lexicon of a profile for events: forms of verbs, relations, ways, and function words."""
+"""The words of a profile for events: forms of verbs, relations, ways, and function words."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _VOWELS = "aeiou"
 
 
 class EventLexicon(Lexicon):
-    """Words of a profile for events, matched by spaCy.
+    """Words for events, matched by spaCy.
 
     Attributes:
-        forms: Form of a verb, in lower case, to the possible (verb, form) pairs.
-        ways: Preposition to its way.
-        comparisons: Words that compare distances, to the relation for a short or long distance.
-        counts: Words that count events, to the number.
-        movers: Verbs of movement.
-        meanings: One verb for each meaning.
+        forms: Maps a verb form, in lower case, to the possible (verb, form) pairs.
+        ways: Maps a preposition to its way.
+        comparisons: Maps words that compare distances to the relation for a short or long distance.
+        counts: Maps words that count events to the number.
+        movers: Verbs for movement.
+        meanings: One verb for each distinct meaning.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -40,7 +40,6 @@ class EventLexicon(Lexicon):
         super().__init__(ontology)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """All phrases and words of the profile."""
         listed: dict[str, LexicalEntry] = {}
         for word_class in EVENTFUL:
             for text in sorted(self.ontology.words(word_class)):
@@ -56,12 +55,7 @@ class EventLexicon(Lexicon):
 
 
 def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
-    """Forms of a verb, regular by default.
-
-    Args:
-        base: Its base form.
-        irregular: Forms that do not follow the rule.
-    """
+    """Return the forms of a verb: the given irregular ones, otherwise regular ones."""
     stem = base
     if base.endswith("e"):
         stem = base[:-1]
@@ -80,8 +74,8 @@ def inflections(base: str, irregular: dict[str, str]) -> dict[str, str]:
 
 
 def _doubles(base: str) -> bool:
-    """Whether the last letter is doubled before an ending: `put`, `jog`, but not `kick`, `open` or
-    `play`.
+    """Whether the last letter is doubled before an ending, as in `put` and `jog`, but not `kick`,
+    `open` or `play`.
     """
     vowels = sum(letter in _VOWELS for letter in base)
     return (
@@ -93,7 +87,7 @@ def _doubles(base: str) -> bool:
 
 
 def _movers(ontology: Ontology) -> frozenset[str]:
-    """Verbs that move their agent or patient, or are manners of such verbs."""
+    """The verbs that move their agent or patient, including manners of such verbs."""
     movers = {verb for verb, _ in ontology.events.get(("sets_going", 2), ())}
     manners = ontology.events.get(("manner_of", 2), ())
     while more := {verb for verb, kind in manners if kind in movers} - movers:
@@ -102,7 +96,7 @@ def _movers(ontology: Ontology) -> frozenset[str]:
 
 
 def _meanings(ontology: Ontology) -> tuple[str, ...]:
-    """One verb for each set of facts about verbs, apart from spelling."""
+    """Choose one verb from each set of verbs whose facts differ only in spelling."""
     found: dict[frozenset[tuple[str, ...]], str] = {}
     said: dict[str, set[tuple[str, ...]]] = {
         verb: set() for verb in ontology.events.members("verb")

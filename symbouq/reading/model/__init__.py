@@ -1,1 +1,1 @@
-"""Texts read by a language model: what it is asked, and what its replies say, judged."""
+"""Read texts with a language model: make the requests and judge the replies."""

@@ -1,4 +1,4 @@
-"""One request to a language model: asked, checked, and asked once more where the reply is none."""
+"""Send a request to a language model, check the reply, and ask once more if it is unusable."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symbouq.reading.model.schema import reply_schema
 from symbouq.records.reading import Reply, SentenceReading
 
 _SHOWN = 80
-"""How many characters are shown of a text that is no reply."""
+"""Maximum number of characters quoted from a text that is not a reply."""
 _AGAIN = (
     "That is no reply as it was asked for: {}. Reply again, with nothing but the JSON object, one "
     "entry for each of: {}."
@@ -30,20 +30,20 @@ def asked(
     sample: int,
     spend: Callable[[Answer], None],
 ) -> Reply:
-    """A model's reply to a request.
+    """Return a model's reply to a request.
 
     Args:
-        asker: Asks the model.
+        asker: Sends messages to the model.
         instructions: The prompt's instructions.
-        request: What it is to read.
+        request: What the model is to read.
         ontology: The tables of the profile.
-        most: Most tokens of a reply.
-        sample: Number of the reply.
-        spend: Takes every answer, for what it costs.
+        most: Maximum number of tokens in a reply.
+        sample: Number of the sample.
+        spend: Called with every answer, to account for its cost.
 
     Raises:
-        SymboUQError: If nothing can be asked.
-        UnansweredError: If there is no reply that can be used, not at the second time either.
+        SymboUQError: If the model cannot be asked.
+        UnansweredError: If the second reply cannot be used, either.
     """
     messages: list[Message] = [
         {"role": "system", "content": instructions},
@@ -67,13 +67,13 @@ def asked(
 
 
 def reply_in(text: str, request: ModelRequest) -> Reply:
-    """The reply that a model's text holds, whatever stands around the JSON object.
+    """Extract the reply from a model's text, whatever surrounds the JSON object.
 
-    A sentence that is not as it was asked for is left out of it, and is then unread; fields that
-    nobody asked for are passed over.
+    Sentences not in the requested form are left out, so they count as unread. Unknown fields are
+    ignored.
 
     Raises:
-        ValueError: If it holds no sentence that was asked for.
+        ValueError: If the text has none of the requested sentences.
     """
     content = next((value for value, _ in json_objects(text) if "sentences" in value), None)
     if content is None:
@@ -104,7 +104,7 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
 
 
 def _known(kind: type[BaseModel], value: Any) -> Any:
-    """A value of a reply without the fields that its record does not have."""
+    """Drop the fields of a value that its record does not have."""
     if not isinstance(value, dict):
         return value
     parts = {

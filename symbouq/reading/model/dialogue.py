@@ -1,9 +1,9 @@
-"""What a language model is asked about a trace: the scene first, then question and claims.
+"""Compose requests to a language model about a trace: first the scene, then question and claims.
 
-A request for claims has the scene's things and not its sentences: whoever reads a claim must not
-know what the scene says, lest a wrong claim be read as it should have been; and no sentence of the
-scene can tell how claims are read. Where each sentence is read alone, none can tell how any other
-is read; then a thing is known by its words, and pronouns refer to nothing.
+A request for claims contains the scene's things but not its sentences. A model that knows the scene
+might read a wrong claim as the correct one, and a sentence in the scene could influence how claims
+are read. If each sentence is read alone, none can influence another. Then a thing is known only by
+its words, and pronouns refer to nothing.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from symbouq.reading.syntax.cutting import spans
 from symbouq.records.reading import Reply, SentenceReading, ThingMention, UnexpressedReading
 
 AT_ONCE = 24
-"""Most sentences of one request."""
+"""Maximum number of sentences in a request."""
 _BEFORE = 2
-"""How many sentences a request shows of what came before."""
+"""Number of preceding sentences that a request shows."""
 _IDS = ("id", "subject", "object", "thing", "of", "asks")
-"""The fields of a reply that have ids of things."""
+"""Fields of a reply that contain ids of things."""
 _CALLED = 4
-"""How many of the words that mention a thing a request shows."""
+"""Maximum number of mentions that a request shows for a thing."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """Sentences that a language model is to read.
+    """Sentences for a language model to read.
 
     Attributes:
-        part: Whether they are of the scene, or of question and claims.
-        sentences: Label to text.
-        things: Id to the words that mention each thing that is known.
-        before: What came just before, in the same part.
-        headings: Id of a thing to the direction that it faces by what was read before.
+        part: Whether they belong to the scene, or to question and claims.
+        sentences: Maps each label to the text.
+        things: Maps the id of each known thing to the words that mention it.
+        before: The sentences just before, in the same part.
+        headings: Maps the id of a thing to the direction it faces, as far as was read.
     """
 
     part: Literal["scene", "claims"]
@@ -51,32 +51,32 @@ class ModelRequest:
 
     @property
     def message(self) -> str:
-        """The message that the model reads: JSON, from which no text can break out."""
+        """The message for the model. It is JSON, which no text can break out of."""
         known = {"things": self.things, "headings": self.headings, "before": self.before}
         given = {name: value for name, value in known.items() if value}
         return json.dumps({**given, "sentences": self.sentences}, ensure_ascii=False)
 
     @property
     def text(self) -> str:
-        """SHA-256 of what is asked, in hexadecimal digits."""
+        """SHA-256 of the request, in hexadecimal digits."""
         asked = [self.part, self.message]
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
 Answered = Callable[[ModelRequest], list[Reply]]
-"""Gives the samples of a reply to a request."""
+"""Function that returns the samples of the reply to a request."""
 
 
 @dataclass(frozen=True)
 class TraceTexts:
-    """The texts of a trace, cut into sentences.
+    """The texts of a trace, split into sentences.
 
     Attributes:
-        scene: The scene's.
-        question: The question's.
+        scene: The sentences of the scene.
+        question: The sentences of the question.
         claims: The claims.
-        concluded: Whether the last claim is the conclusion, by where it stands.
-        roles: The role of each claim of a response; none where the claims are given one by one.
+        concluded: Whether the last claim is given as the conclusion.
+        roles: The role of each claim in a response; empty if the claims are given one by one.
     """
 
     scene: Sequence[str]
@@ -94,7 +94,7 @@ class TraceTexts:
         conclusion: str | None = None,
         response: str | None = None,
     ) -> TraceTexts:
-        """The texts of a trace as a record gives them."""
+        """Split the texts of a trace, which are given as in a record."""
         if isinstance(scene, str):
             scene = sentences_of(scene)
         if conclusion is None:
@@ -113,20 +113,20 @@ class TraceTexts:
 
 
 def sentences_of(text: str) -> list[str]:
-    """The sentences of a text."""
+    """Split a text into sentences."""
     return [text[start:end] for start, end in spans(text)]
 
 
 def dialogue(
     texts: TraceTexts, names: Names, answer: Answered, alone: bool = False
 ) -> list[list[Reply]]:
-    """The replies to each request about a trace, in order.
+    """Return the replies to each request about a trace, in order.
 
     Args:
-        texts: Its texts.
-        names: Takes note of the things, unless each sentence is read alone.
-        answer: Gives the samples of a reply to a request.
-        alone: Whether each sentence is read alone; then `together` makes one of the replies.
+        texts: The trace's texts.
+        names: Records the things, unless each sentence is read alone.
+        answer: Function that returns the samples of the reply to a request.
+        alone: Whether each sentence is read alone. `together` can combine such replies.
     """
     labelled = texts.labelled
     if alone:
@@ -152,13 +152,13 @@ def dialogue(
 def together(
     texts: TraceTexts, names: Names, replies: Sequence[Sequence[Reply]]
 ) -> list[list[Reply]]:
-    """Replies to sentences that were read alone, as those to one text are: each under its label,
-    and things that the same words mention by one id.
+    """Combine replies to sentences that were read alone, as if they had been read together. Each
+    gets its label, and things mentioned by the same words get the same id.
 
     Args:
-        texts: The texts.
-        names: Takes note of the things.
-        replies: The samples of each sentence.
+        texts: The trace's texts.
+        names: Records the things.
+        replies: The samples for each sentence.
     """
     joined: list[list[Reply]] = []
     for (label, text), given in zip(texts.labelled.items(), replies, strict=True):
@@ -168,10 +168,10 @@ def together(
 
 
 def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
-    """A reply to a sentence that was read alone, by the label and the things of its trace."""
+    """Adapt the reply for a sentence that was read alone to the label and things of its trace."""
     asked = f"{label[0]}1"
     sentence = next((s for s in reply.sentences if s.sentence == asked), None)
-    if sentence is None:  # a reading that was edited
+    if sentence is None:  # a reading that was edited by hand
         return Reply(sentences=[])
     by_words = names.by_words(sentence, text)
     own = Reply(
@@ -183,7 +183,7 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
 
 
 def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
-    """A reply with other ids for its things, also for where they were before they moved."""
+    """Replace the ids of things in a reply, including those for former places."""
 
     def other(value: Any) -> Any:
         if isinstance(value, list):
@@ -199,16 +199,17 @@ def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
 
 
 class Names:
-    """What the things of a trace are called, by their ids.
+    """The names for a trace's things, by their ids.
 
     Args:
-        pronouns: Words that name nothing.
-        articles: Words that a name does not begin with.
+        pronouns: Words that are not names.
+        articles: Words that cannot begin a name.
 
     Attributes:
-        of: Id to name: the first words that mention the thing alone, without an article.
-        said: Id to the words that mention the thing, each once, in order.
-        headings: Id to the direction that the thing faces, as was said last.
+        of: Maps an id to the name: the first words that mention only this thing, without an
+            article.
+        said: Maps an id to the words that mention the thing, each once, in order.
+        headings: Maps an id to the direction that the thing faces, as stated last.
     """
 
     def __init__(self, pronouns: Collection[str], articles: Iterable[str]) -> None:
@@ -219,7 +220,7 @@ class Names:
         self.headings: dict[str, str] = {}
 
     def take(self, sentences: Iterable[SentenceReading], texts: Mapping[str, str]) -> None:
-        """Takes note of the things that some sentences mention."""
+        """Record the things that sentences mention."""
         own: dict[str, str] = {}
         for sentence in sentences:
             text = texts.get(sentence.sentence, "")
@@ -236,17 +237,19 @@ class Names:
                 self.of[thing] = self._name(thing, own.get(thing, said[0]), thing in own)
 
     def name(self, thing: str) -> str | None:
-        """What a thing is called, or the place where it was before it moved; None if unknown."""
+        """Return the name of a thing, or of its former place; None if unknown."""
         called = self.of.get(moved(thing))
         return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
-        """Id to plain words of the things of a sentence that have words of their own."""
+        """Map the things in a sentence that are mentioned by words of their own to these words, as
+        plain text.
+        """
         own = reversed([*self._own(sentence, text)])
         return {thing: self.plain(words) for thing, words in own}
 
     def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
-        """The things of a sentence with words that mention that thing alone."""
+        """Yield the things in a sentence with the words that mention only that thing."""
         given = [(mention.id, words_of(mention, text)) for mention in sentence.things]
         times = Counter(words for _, words in given)
         for thing, words in given:
@@ -254,7 +257,7 @@ class Names:
                 yield thing, words
 
     def plain(self, words: str) -> str:
-        """Words without an article in front, in lower case."""
+        """Return words in lower case, without an initial article."""
         return " ".join(self._article.sub("", words, count=1).lower().split())
 
     def _name(self, thing: str, words: str, own: bool) -> str:
@@ -264,18 +267,18 @@ class Names:
 
 
 def moved(thing: str) -> str:
-    """The id of a thing, also of where it was before it moved."""
+    """Return the id of a thing, given its id or that of its former place."""
     return thing.removesuffix(EARLIER)
 
 
 def words_of(mention: ThingMention | UnexpressedReading, text: str) -> str:
-    """The words of a mention as they stand in its sentence; empty where they do not."""
+    """Return the words of a mention as its sentence spells them; empty if they are not in it."""
     span = span_of(mention.words, text)
     return text[slice(*span)] if span else ""
 
 
 def span_of(words: str | Sequence[int], text: str) -> tuple[int, int] | None:
-    """Where words stand in a sentence, letter case aside; None where they do not."""
+    """Return the position of words in a sentence, ignoring case; None if they are not in it."""
     if not isinstance(words, str):
         start, end = words
         return (start, end) if 0 <= start < end <= len(text) else None

@@ -1,4 +1,4 @@
-"""Examples of readings: the tests of an ontology that say what sentences read as."""
+"""Derive examples of readings from an ontology's tests of what sentences mean."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from symbouq.records.reading import (
 
 
 def example(spec: Spec) -> tuple[dict[str, str], Reply]:
-    """The sentences of a test by their labels, and the reply that reads them.
+    """Return the sentences of a test by label, and the reply that reads them.
 
     Args:
-        spec: The test; its `reads` says what its sentences read as.
+        spec: The test, whose `reads` states what each sentence means.
     """
     ids: dict[str, str] = {}
     texts = {f"S{n}": sentence.text for n, sentence in enumerate(spec.reads, start=1)}
@@ -39,7 +39,6 @@ def example(spec: Spec) -> tuple[dict[str, str], Reply]:
 
 
 def _parts(says: Iterable[ExpectedReading], ids: Mapping[str, str]) -> dict[str, list[Any]]:
-    """What a sentence says, by fields of its reading."""
     parts: dict[str, list[Any]] = defaultdict(list)
     for said in says:
         words, things = said.words, [_id(thing.name, ids) for thing in said.things]
@@ -57,7 +56,9 @@ def _parts(says: Iterable[ExpectedReading], ids: Mapping[str, str]) -> dict[str,
 
 
 def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
-    """The sentences of a test as claims of a trace without scene, and replies that read them."""
+    """Return the sentences of a test as claims in a trace without a scene, and replies that read
+    them.
+    """
     texts, reply = example(spec)
     reply.sentences = [
         sentence.model_copy(update={"sentence": sentence.sentence.replace("S", "C")})
@@ -73,7 +74,7 @@ def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
 def _mentions(
     text: str, says: Iterable[ExpectedReading], ids: dict[str, str]
 ) -> Iterable[ThingMention]:
-    """The things that a sentence mentions, with an article as it stands there."""
+    """The things that a sentence mentions, with the article in the sentence."""
     seen: dict[tuple[str, str], None] = {}
     for said in says:
         for thing in said.things:
@@ -86,7 +87,6 @@ def _mentions(
 
 
 def _id(name: str, ids: Mapping[str, str]) -> str:
-    """The id of a thing by its name, also of where it was before it moved."""
     return ids[moved(name)] + name.removeprefix(moved(name))
 
 
@@ -106,11 +106,11 @@ def _relation(said: ExpectedReading, things: Sequence[str]) -> RelationReading:
 
 
 def sayings(specs: Iterable[Spec], phrases: Mapping[str, str]) -> dict[str, str]:
-    """For each relation that the tests have in words, a sentence that says it and no other.
+    """For each relation in the tests, find a sentence that states it and no other.
 
     Args:
         specs: The tests.
-        phrases: Phrase, in lower case, to the relation that it says.
+        phrases: Maps a phrase, in lower case, to the relation that it states.
     """
     longest = sorted(phrases, key=len, reverse=True)
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)

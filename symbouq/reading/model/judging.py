@@ -1,5 +1,5 @@
-"""Replies judged before they are used: what stands there, what is repeated, what another reader
-reads otherwise.
+"""Judge replies before they are used: whether a reading is in the text, is repeated by other
+samples, and agrees with another reader.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from symbouq.records.reading import (
 )
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
-"""Confidence of what the parser-based reader has decided alike, of a relation that every sample
-has, of which there was one sample, and that something speaks against."""
+"""Confidence of a reading that the parser-based reader confirms, of a relation in every sample, of
+a relation from a single sample, and of one with evidence against it."""
 
 _UNSTATING = frozenset(("supposed", "asked", "quoted", "retracted"))
-"""Stances that state nothing."""
+"""Stances under which nothing is stated."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -38,28 +38,28 @@ _LISTED = re.compile(r"\s*(?:[-*#>•+]+\s*)*(?:(?:step|claim)?\s*\(?\d+[.):]\s+
 _OCLOCK = re.compile(r"\d+\s*o\W?\s*clock", re.IGNORECASE)
 _AMOUNT_WORD = re.compile(r"\d[\d.,/]*|[^\W\d_]+|[^\w\s]")
 _JUDGED_BY_A_PART = ("number", "no-relation")
-"""Reasons of words that are left over for which what is read beside them is said nevertheless."""
+"""Reasons for unexpressed words that do not affect the readings beside them."""
 
 Said = tuple[str, str, tuple[str, str, str]]
-"""Stance, polarity and relation of a reading, the same for a relation and its converse; of a place
-and a heading, what it is in place of the stance.
+"""Stance, polarity and relation of a reading, in the same form for a relation and its converse. A
+place or a heading has its kind instead of the stance.
 """
 
 
 @dataclass(frozen=True)
 class JudgedRelation:
-    """A relation of a reply that can be used.
+    """A usable relation from a reply.
 
     Attributes:
-        stance: How it is said.
-        denied: Whether it is said not to hold.
-        subject: Id of the thing placed.
+        stance: How the sentence puts it.
+        denied: Whether the sentence denies it.
+        subject: Id of the thing that is placed.
         relation: The relation's name in the ontology.
-        objects: Ids of the things that it is placed by.
-        span: Where the words that say it stand.
-        confidence: How sure it is, in (0, 1].
-        offset: By how much further the subject is, axis by axis.
-        unit: The unit of that.
+        objects: Ids of the things it is placed relative to.
+        span: Position of the words that state it.
+        confidence: Confidence in (0, 1].
+        offset: The subject's distance on each axis.
+        unit: The unit of the offset.
     """
 
     stance: str
@@ -75,15 +75,15 @@ class JudgedRelation:
 
 @dataclass(frozen=True)
 class JudgedPlace:
-    """What is said of one thing alone: a place on a scale, or a direction that it faces.
+    """A reading about a single thing: a place on a scale, or a direction that the thing faces.
 
     Attributes:
         thing: Id of the thing.
-        scale: The scale; the direction of a heading.
-        number: The number of the place; None of a heading.
-        of: Id of what the places belong to; empty where nothing says.
-        span: Where the words that say it stand.
-        confidence: How sure it is, in (0, 1].
+        scale: The scale, or the direction of a heading.
+        number: The number of the place; None for a heading.
+        of: Id of what the place belongs to; empty if not stated.
+        span: Position of the words that state it.
+        confidence: Confidence in (0, 1].
     """
 
     thing: str
@@ -95,25 +95,26 @@ class JudgedPlace:
 
     @property
     def said(self) -> Said:
-        """What it says."""
+        """The reading, in comparable form."""
         kind = "faces" if self.number is None else "place"
         return kind, self.of, (self.thing, self.scale, str(self.number))
 
 
 @dataclass(frozen=True)
 class JudgedSentence:
-    """A sentence, judged.
+    """A sentence with its judged readings.
 
     Attributes:
-        read: Whether the reply has it.
-        relations: The relations that can be used.
-        places: The places and headings that can be.
-        count: How many of its counted relations hold, at least and at most; none where it has none.
-        faults: What of the reply cannot be used, a message each.
-        rest: Words about places of which nothing is read.
-        in_part: Whether some of what it says of places is in no relation.
-        number: A number that is read past; empty where there is none.
-        bearing: Whether what is read of it holds if the sentence does, whatever the rest says.
+        read: Whether the reply contains it.
+        relations: Its usable relations.
+        places: Its usable places and headings.
+        count: The minimum and maximum number of its counted relations that hold; empty if it counts
+            none.
+        faults: A message for each unusable part of the reply.
+        rest: Words about places that were not read.
+        in_part: Whether some of what it says about places is in no relation.
+        number: A number that was not read; empty if there is none.
+        bearing: Whether its readings hold if the sentence does, whatever the rest means.
     """
 
     read: bool = False
@@ -130,12 +131,12 @@ class JudgedSentence:
 def judged(
     ontology: Ontology, texts: Mapping[str, str], replies: Sequence[Sequence[Reply]]
 ) -> dict[str, JudgedSentence]:
-    """The sentences of a trace by their labels, as replies read them.
+    """Judge how replies read the sentences of a trace. Return the sentences by label.
 
     Args:
         ontology: The tables of the profile.
-        texts: The sentences.
-        replies: The replies to each request; the first sample of each is judged by the others.
+        texts: Maps each label to the sentence.
+        replies: The samples of each reply. The first is judged by the others.
     """
     heights = ontology.wording.upright_as if uses_compass(ontology, texts) else {}
     every = [sentence for given in replies for sentence in given[0].sentences]
@@ -154,7 +155,7 @@ def judged(
 
 
 def uses_compass(ontology: Ontology, texts: Mapping[str, str]) -> bool:
-    """Whether a scene tells where things are by the compass."""
+    """Whether a scene places things by the compass."""
     scene = " ".join(text for label, text in texts.items() if label.startswith("S"))
     compass = ontology.wording.lexeme.get("compass", frozenset())
     return not compass.isdisjoint(_WORD.findall(scene.lower()))
@@ -163,7 +164,7 @@ def uses_compass(ontology: Ontology, texts: Mapping[str, str]) -> bool:
 def _sure(
     ontology: Ontology, sentence: JudgedSentence, says: Sequence[Collection[Said]]
 ) -> JudgedSentence:
-    """A sentence with the confidence of its relations, by what other samples say."""
+    """Add confidence to a sentence's relations and places, according to the other samples."""
     relations = [replace(r, confidence=_confidence(ontology, r, says)) for r in sentence.relations]
     clashing = _clashing(ontology, relations)
     sure = (replace(r, confidence=DOUBTED) if n in clashing else r for n, r in enumerate(relations))
@@ -185,7 +186,7 @@ def _standing(
     things: Collection[str],
     heights: Mapping[str, str],
 ) -> JudgedSentence:
-    """A sentence with what of its reading stands in it, is known and is of things."""
+    """Keep the readings of a sentence that are in its text, are known, and are about things."""
     faults = [
         f"{mention.words!r} is read as a thing, and does not stand there"
         for mention in sentence.things
@@ -196,7 +197,7 @@ def _standing(
     rest = [words_of(each, text) or str(each.words) for each in sentence.unexpressed]
 
     def stands(words: object, span: tuple[int, int], *of: str) -> bool:
-        """Whether something that is read stands there, and is of things that do."""
+        """Whether the words of a reading are in the sentence, and its things, too."""
         of = tuple(moved(thing) for thing in of)
         if span == (0, 0):
             faults.append(f"{words!r} is read, and does not stand there")
@@ -241,14 +242,14 @@ def _standing(
 
 
 def _of_one(sentence: SentenceReading) -> list[PlaceReading | HeadingReading]:
-    """What a sentence says of one thing alone."""
+    """A sentence's readings about single things."""
     return [*sentence.places, *sentence.headings]
 
 
 def _place(
     ontology: Ontology, reading: PlaceReading | HeadingReading, text: str
 ) -> JudgedPlace | None:
-    """A place or a heading; None where the ontology has no such scale or direction."""
+    """Judge a place or heading; None if the ontology lacks the scale or direction."""
     span = span_of(reading.words, text) or (0, 0)
     if isinstance(reading, HeadingReading):
         known = reading.direction in directions(ontology)
@@ -259,8 +260,8 @@ def _place(
 
 
 def _offset(ontology: Ontology, reading: RelationReading, relation: str) -> tuple[Offset, str]:
-    """By how much a relation holds, and the unit of that, as the amount is read in any text;
-    nothing where it is not exact or the relation goes in no single direction.
+    """Parse a relation's amount and return offset and unit. They are empty if the amount is
+    inexact, or the relation has no single direction.
     """
     amounts = amounts_of(ontology)
     words = _AMOUNT_WORD.findall(reading.amount.lower())
@@ -279,9 +280,9 @@ def _relation(
     text: str,
     heights: Mapping[str, str],
 ) -> JudgedRelation | None:
-    """A relation as the ontology names it, with the stance that its words allow; None where the
-    ontology has none of the name and arity. In a text that uses the compass, what is said to be
-    above a thing in words of height is not north of it.
+    """Judge a relation: use its name in the ontology, and the stance that its words allow. Return
+    None if the ontology has no relation of this name and arity. In a text that uses the compass,
+    "above" and other words for height do not mean north.
     """
     try:
         name = ontology.canonical(reading.relation)
@@ -308,8 +309,8 @@ def _relation(
 
 
 def _of_height(ontology: Ontology, words: str) -> bool:
-    """Whether words are of height: "above", "the bottom shelf", not "north of" nor "ahead of", for
-    who faces north.
+    """Whether words are about height: "above", "the bottom shelf", but not "north of", nor "ahead
+    of" for someone who faces north.
     """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)
@@ -329,8 +330,8 @@ def _stance(
     text: str,
     span: tuple[int, int],
 ) -> str:
-    """How a relation is said: as a model has it, but for what by its words no reader takes for
-    stated. A scene may tell by instructions what it is like.
+    """The stance of a relation: what its words show if they state nothing, otherwise what the model
+    says. A scene may describe itself in instructions.
     """
     if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
         return reading.stance
@@ -343,7 +344,7 @@ def _stance(
 
 
 def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
-    """A number of a sentence that is part of nothing that is read of it; empty if it has none."""
+    """A number in a sentence that is part of no reading; empty if there is none."""
     amounts = [relation.amount for relation in sentence.relations if relation.amount]
     of_places = [place.words for place in sentence.places]
     rest = _without(text, [*(m.words for m in sentence.things), *amounts, *of_places])
@@ -356,22 +357,22 @@ def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
 
 
 def _without(text: str, parts: Iterable[str | Sequence[int]]) -> str:
-    """A text with blanks for some of its words."""
+    """Replace the given parts of a text by blanks."""
     for words in parts:
-        # Each mention is of one place, the first where nothing is blanked yet.
+        # Each mention blanks the first place that is not blank yet.
         if span := span_of(words, text):
             text = f"{text[: span[0]]}{' ' * (span[1] - span[0])}{text[span[1] :]}"
     return text
 
 
 def _said(ontology: Ontology, relation: JudgedRelation) -> Said:
-    """What a relation says, its things in alphabetical order where it has a converse."""
+    """Return what a relation says. If it has a converse, its things are in alphabetical order."""
     stance = "denied" if relation.denied else "affirmed"
     u, r, v = relation.subject, relation.relation, " ".join(sorted(relation.objects))
     mirror, offset = ontology.relations.mirror, relation.offset
     if u > v and r in mirror:
         u, r, v, offset = v, mirror[r], u, tuple(shift.turned() for shift in offset)
-    if offset:  # by another amount, it is something else
+    if offset:  # with another amount, it says something else
         v = f"{v} {sorted(offset)} {relation.unit}"
     return relation.stance, stance, (u, r, v)
 
@@ -388,8 +389,8 @@ def _confidence(
 
 
 def _repeats(ontology: Ontology, sample: Collection[Said], said: Said) -> bool:
-    """Whether a sample says something, or what suffices for it: "directly above" for "above", left
-    and below for "to the lower left".
+    """Whether a sample says something, or what implies it: "directly above" for "above", left and
+    below for "to the lower left".
     """
     stance, polarity, (u, r, v) = said
     if said in sample or polarity == "denied":
@@ -400,7 +401,7 @@ def _repeats(ontology: Ontology, sample: Collection[Said], said: Said) -> bool:
 
 
 def _clashing(ontology: Ontology, relations: Sequence[JudgedRelation]) -> set[int]:
-    """The positions of relations that a sentence asserts of one pair, which cannot have both."""
+    """The positions of asserted relations that exclude each other for the same pair."""
     pairs: dict[int, tuple[str, str, str]] = {
         n: _said(ontology, relation)[2]
         for n, relation in enumerate(relations)
@@ -423,16 +424,17 @@ def _said_by(
     known: Collection[str],
     heights: Mapping[str, str],
 ) -> set[Said]:
-    """What another sample says of the things of the first one. In which of its sentences does not
-    matter: that is a matter of taste.
+    """Return what another sample says about the things in the first one. It does not matter in
+    which sentence it says so, since readers may differ in this.
 
     Args:
         ontology: The tables of the profile.
         first: The first sample.
-        other: The other one.
+        other: The other sample.
         texts: The sentences.
-        known: Ids of the things that both were told.
-        heights: Relations to those of height, where the text tells these from north and south.
+        known: Ids that were known to both samples.
+        heights: Maps relations to those of height, if the text distinguishes height from north and
+            south.
     """
     same = _same_things(first, other, texts)
     said: set[Said] = set()
@@ -447,13 +449,13 @@ def _said_by(
 
 @lru_cache(maxsize=64)
 def amounts_of(ontology: Ontology) -> Amounts:
-    """What amounts say under the units of a profile."""
+    """Parser of amounts in the units of a profile."""
     return Amounts(ontology)
 
 
 def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:
-    """Thing of another sample to that of the first one which the same words mention: most often,
-    and of as many the one of the same id.
+    """Map each thing in another sample to the one in the first that the same words mention most
+    often. Ties go to the one with the same id.
     """
     mentions: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
     for sentence in first.sentences:
@@ -466,7 +468,7 @@ def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[s
         for mention in sentence.things:
             span = span_of(mention.words, texts.get(sentence.sentence, "")) or (0, 0)
             for (start, end), thing in mentions[sentence.sentence]:
-                if start < span[1] and span[0] < end:  # "the tall tree" and "tree" end alike
+                if start < span[1] and span[0] < end:  # "the tall tree" and "tree": the same end
                     votes[mention.id][thing] += 2 if end == span[1] else 1
     return {
         thing: max(counts, key=lambda known: (counts[known], known == thing))

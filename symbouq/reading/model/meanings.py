@@ -1,4 +1,4 @@
-"""What the relations of an ontology mean, in words for a language model: compiled from their
+"""Describe the meanings of an ontology's relations in words for a language model, compiled from
 wordings and axioms.
 """
 
@@ -12,12 +12,12 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.schema import offered
 
 _SEPARATE = (("low", "high"), ("point", "point"))
-"""Ends of subject and object between which a distance keeps the two apart."""
+"""Ends of subject and object for which a distance between them keeps the two things apart."""
 
 
 def relation_meanings(ontology: Ontology) -> Iterator[str]:
-    """A line for each relation that a model is offered, a converse with its own: its name, how
-    it is worded, and how it places the subject on each axis.
+    """Yield a line for each relation offered to a model, together with its converse: the name, the
+    wordings, and where it places the subject on each axis.
     """
     names = offered(ontology)
     places, converse = _places(ontology), ontology.relations.converse
@@ -32,14 +32,16 @@ def relation_meanings(ontology: Ontology) -> Iterator[str]:
 
 
 def axes(ontology: Ontology) -> list[str]:
-    """Which way each axis goes, where the ontology says: `x to the right`."""
+    """Return which way each axis runs, if the ontology says so: `x to the right`."""
     places = _places(ontology)
     used = {place[0] for relation in offered(ontology) for place in places[relation].split()}
     return [f"{axis} {text}" for axis, text in ontology.tables.rows("grows") if axis in used]
 
 
 def _worded(ontology: Ontology, relation: str) -> str:
-    """How a relation is worded, but for its name: by what no other one is, if it has that."""
+    """Return how a relation is worded, except by its name. Wordings that no other relation shares
+    are preferred.
+    """
     shared = Counter(t for r in offered(ontology) for t in ontology.lexicon.wording.get(r, ()))
     texts = ontology.lexicon.wording.get(relation, ())
     own = [text for text in texts if shared[text] == 1]
@@ -55,7 +57,7 @@ def _parts(ontology: Ontology, relation: str, places: str) -> str:
 
 
 def _places(ontology: Ontology) -> dict[str, str]:
-    """Relation to where on each axis it puts the subject: `x< y=`; empty where on none."""
+    """Map each relation to where it puts the subject on each axis: `x< y=`; empty if nowhere."""
     bounds: dict[tuple[str, str], dict[str, set[tuple[str, str]]]] = defaultdict(dict)
     for side in ("least", "most"):
         for predicate in (f"at_{side}", f"held_at_{side}"):

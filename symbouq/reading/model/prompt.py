@@ -1,4 +1,4 @@
-"""The instructions for a language model that reads, compiled from the ontology in use."""
+"""Compile the instructions for a language model from the ontology in use."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _HEADINGS = (
 )
 
 SCHEMA_DIGITS = 8
-"""How many digits of a version are those of the schema."""
+"""Number of digits in a version that stand for the schema."""
 
 
 @cache
@@ -48,12 +48,12 @@ def _task() -> str:
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What a language model is told about one profile.
+    """The instructions that a language model gets for one profile.
 
     Args:
         ontology: The tables of the profile.
-        tests: The tests of the ontology, its own last.
-        own: Those of a user's folder.
+        tests: The ontology's tests, those from a user's folder last.
+        own: The tests from a user's folder.
     """
 
     ontology: Ontology
@@ -62,12 +62,12 @@ class Prompt:
 
     @cached_property
     def instructions(self) -> str:
-        """The instructions, the same for every text."""
+        """The instructions, which are the same for every text."""
         return "\n".join(self._lines())
 
     @cached_property
     def version(self) -> str:
-        """SHA-256 of the schema, then of the instructions, 8 hexadecimal digits each."""
+        """8 hexadecimal digits each of the SHA-256 of the schema and of the instructions."""
         schema = json.dumps(reply_schema(self.ontology), sort_keys=True)
         return "".join(
             hashlib.sha256(text.encode()).hexdigest()[:SCHEMA_DIGITS]
@@ -104,7 +104,7 @@ class Prompt:
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
-        """The tests that say what sentences read as, by relations of the profile alone."""
+        """The tests of what sentences mean, as far as they use only this profile's relations."""
         ontology = self.ontology
         known = {*offered(ontology), *scales(ontology), *directions(ontology), ""}
         return [
@@ -117,18 +117,18 @@ class Prompt:
 
 
 def encoded(reply: Reply) -> str:
-    """A reply as a model is to write it."""
+    """Return a reply in the form in which a model should write it."""
     return json.dumps(
         reply.model_dump(exclude_defaults=True), ensure_ascii=False, separators=(",", ":")
     )
 
 
 def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
-    """The prompt of a profile.
+    """Return the prompt for a profile.
 
     Args:
-        ontology: Its tables.
-        folder: The user's ontology folder, if there is one.
+        ontology: The tables of the profile.
+        folder: The user's ontology folder, if any.
 
     Raises:
         SpecError: If a test file cannot be read.
@@ -139,5 +139,5 @@ def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
 
 @cache
 def _builtin() -> tuple[Spec, ...]:
-    """The tests of the built-in ontology, read once a process."""
+    """The tests of the built-in ontology, read once per process."""
     return tuple(discovered(str(data_folder("ontology"))))

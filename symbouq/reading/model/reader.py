@@ -1,4 +1,4 @@
-"""Reads traces by a language model's replies."""
+"""Read traces from a language model's replies."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from symbouq.records.reading import Reply
 _STATING = ("asserted", "necessary")
 _SETS = ("alternatives", COUNTED)
 _BY_A_PART = ("asserted", "necessary", "possible")
-"""Stances in which what is said of some relations is wrong where it is of fewer of them."""
+"""Stances in which a claim is wrong if some of its relations are."""
 Span = tuple[int, int]
 
 
 class ModelReader:
-    """Reads traces by replies.
+    """Reader of traces from a language model's replies.
 
     Args:
         ontology: The tables of the profile.
@@ -59,7 +59,9 @@ class ModelReader:
         self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
     def ask(self, texts: TraceTexts, answer: Answered, alone: bool = False) -> list[list[Reply]]:
-        """The replies to each request about a trace (`symbouq.reading.model.dialogue.dialogue`)."""
+        """Return the replies to each request about a trace
+        (`symbouq.reading.model.dialogue.dialogue`).
+        """
         return dialogue(texts, self._names(), answer, alone)
 
     def read(
@@ -68,15 +70,15 @@ class ModelReader:
         replies: list[list[Reply]],
         alone: bool = False,
     ) -> ParsedTrace:
-        """A trace, read.
+        """Read a trace from the replies about it.
 
         Args:
-            texts: Its texts.
+            texts: The trace's texts.
             replies: The replies to each request, in order.
             alone: Whether each sentence was read alone.
 
         Raises:
-            RecordError: If there are not as many replies as requests.
+            RecordError: If the numbers of replies and requests differ.
         """
         names, left = self._names(), iter(replies)
         if len(dialogue(texts, names, lambda _: next(left, []), alone)) != len(replies):
@@ -90,7 +92,7 @@ class ModelReader:
 
 
 class _Reading:
-    """One trace while it is read."""
+    """One trace as it is being read."""
 
     def __init__(
         self,
@@ -116,7 +118,7 @@ class _Reading:
         ]
 
     def whole(self) -> ParsedTrace:
-        """The trace."""
+        """Return the whole trace."""
         scene = tuple(self._scene())
         asked = self._asked()
         claims = self._claims(asked)
@@ -132,7 +134,7 @@ class _Reading:
     # Scene and question ------------------------------------------------------------------
 
     def _scene(self) -> Iterator[tuple[int, Statement]]:
-        """What the sentences of the scene surely state, each with its number."""
+        """Yield what the scene states with sufficient confidence, each with the sentence number."""
         headings = self._last_headings()
         for number, text in enumerate(self._texts.scene, start=1):
             if self._standing[number - 1] != text:
@@ -168,9 +170,7 @@ class _Reading:
                 self.faults.append(f"{part}: {told!r} is not surely read")
 
     def _denies(self, relation: JudgedRelation, sentence: JudgedSentence) -> bool | None:
-        """Whether a sentence of the scene says that a relation does not hold; None where it says
-        neither.
-        """
+        """Whether a scene sentence denies a relation; None if it neither denies nor states it."""
         if relation.stance == COUNTED and sentence.count:
             every = sum(r.stance == COUNTED for r in sentence.relations)
             least, most = sentence.count[0], sentence.count[-1]
@@ -180,7 +180,7 @@ class _Reading:
         return relation.denied != (relation.stance == "impossible")
 
     def _last_headings(self) -> list[tuple[int, Statement]]:
-        """Where things face in the end, with the number of the sentence that says so."""
+        """The final headings of things, each with the number of the sentence behind it."""
         found: dict[str, tuple[int, Statement]] = {}
         for number in range(1, len(self._texts.scene) + 1):
             for place in self._sentences[f"S{number}"].places:
@@ -189,7 +189,7 @@ class _Reading:
         return list(found.values())
 
     def _heading(self, place: JudgedPlace) -> Statement | None:
-        """Where a thing faces: what is ahead of it lies so."""
+        """A heading as a relation between a thing and what is ahead of it."""
         name = self._names.name(place.thing)
         way = self._ontology.wording.exactly_as.get(place.scale, place.scale)
         if name is None:
@@ -200,7 +200,7 @@ class _Reading:
     def _placed(
         self, sentence: JudgedSentence, related: Set[frozenset[str]]
     ) -> Iterator[Statement]:
-        """What things are to each other by the places that a sentence of the scene gives them."""
+        """Yield relations that follow from the places a scene sentence gives to things."""
         for thing in dict.fromkeys(p.thing for p in sentence.places if p.number is not None):
             name = self._names.name(thing)
             if name is None:
@@ -217,7 +217,7 @@ class _Reading:
                     yield self._compared_by(name, compared, ground, places[0].span, sure)
 
     def _of_scale(self, place: JudgedPlace) -> Placed:
-        assert place.number is not None  # headings are none
+        assert place.number is not None  # headings have no number
         return Placed(place.scale, place.number, self._names.name(place.of) or "")
 
     def _compared_by(
@@ -248,7 +248,7 @@ class _Reading:
     # Claims ------------------------------------------------------------------------------
 
     def _claims(self, asked: tuple[str, str] | None) -> list[Claim]:
-        """The claims in order, the conclusion last."""
+        """The claims in order, with the conclusion last."""
         count = len(self._texts.claims)
         labels = [f"C{n}" for n in range(1, count + 1)]
         since = ending(self._texts.claims, self._texts.roles).since if self._texts.roles else 0
@@ -281,14 +281,13 @@ class _Reading:
         if not (rest or sentence.in_part):
             count = self._count(stance, sentence, len(statements))
             return Claim("reasoning", text, tuple(statements), stance, "", count)
-        # What it says beside the rest is judged, if it is said whatever the rest means.
+        # What was read is judged if it is stated whatever the rest means.
         bears = sentence.bearing and stance in _BY_A_PART
         denies = any(r.denied or r.stance == "impossible" for r in stating)
         given = tuple(statements) if bears and not denies else ()
         return Claim("reasoning", text, given, stance if given else ASSERTED, IN_PART, None, rest)
 
     def _count(self, stance: str, sentence: JudgedSentence, relations: int) -> Count | None:
-        """How many relations of a claim hold, where it counts them."""
         if stance != COUNTED:
             return None
         least, most = sentence.count if len(sentence.count) == 2 else (0, relations)
@@ -297,8 +296,8 @@ class _Reading:
     def _stated(
         self, relations: Sequence[JudgedRelation], placed: Sequence[Statement]
     ) -> tuple[str, list[Statement], list[Span]]:
-        """The stance of a claim, what it states in that, and where the rest stands: of several
-        stances, what is said to hold counts, with what is concluded from it.
+        """The stance of a claim, what it states in this stance, and where the rest is. Of several
+        stances, the assertions count, together with conclusions from them.
         """
         stances: dict[str, list[Statement]] = {ASSERTED: [*placed]} if placed else {}
         spans: dict[str, list[Span]] = {}
@@ -318,8 +317,8 @@ class _Reading:
         return chosen, stances.get(chosen, []), left
 
     def _claimed_places(self, sentence: JudgedSentence) -> tuple[list[Statement], list[Span]]:
-        """What a claim says by the places and headings that it gives, and where those are said that
-        nothing can be compared with.
+        """Return what a claim says by its places and headings, and the spans of those that cannot
+        be compared with anything.
         """
         found: list[Statement] = []
         lost: list[Span] = []
@@ -345,7 +344,7 @@ class _Reading:
     # Relations ---------------------------------------------------------------------------
 
     def _usable(self, label: str) -> list[JudgedRelation]:
-        """The relations of a sentence between things that have names."""
+        """The relations in a sentence between things that have names."""
         return [
             relation
             for relation in self._sentences[label].relations
@@ -355,8 +354,9 @@ class _Reading:
     def _statements(
         self, relation: JudgedRelation, claimed: bool = False
     ) -> list[Statement] | None:
-        """What a relation of a reply says of named things; None where no relation denies it. A
-        claim that denies one says no more than that: what is not near need not be far.
+        """Turn a relation from a reply into statements about named things. Return None if it is
+        denied and no relation expresses that. A denial in a claim says no more than that: what is
+        not near need not be far.
         """
         name = relation.relation
         if relation.denied:
@@ -380,7 +380,6 @@ class _Reading:
 
 
 def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
-    """The ids of the things that sentences of some kinds mention."""
     return {
         mention.id
         for given in replies
@@ -391,19 +390,20 @@ def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[
 
 
 def arrangement_of(ontology: Ontology, texts: Mapping[str, str]) -> Arrangement:
-    """What places on scales say in a text; in one that uses the compass, height is none."""
+    """Return an arrangement that relates things by places in a text. In a text that uses the
+    compass, vertical scales are about height.
+    """
     sides = {t: r for t, r in ontology.wording.expression.get("side", {}).items() if " " not in t}
     return Arrangement(ontology, Axes(ontology, sides), uses_compass(ontology, texts))
 
 
 def _summed(faults: Sequence[str]) -> str:
-    """Some messages as one."""
     first, *others = dict.fromkeys(faults)
     return f"{first}, and {len(others)} more of the kind" if others else first
 
 
 def _part(label: str) -> str:
-    """What messages call a sentence."""
+    """Return what messages call a sentence."""
     number = int(label[1:])
     if label[0] == "S":
         return f"scene sentence {number}"

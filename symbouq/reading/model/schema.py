@@ -1,8 +1,8 @@
-"""The schema of a language model's readings, compiled from the ontology in use.
+"""Compile the schema of a language model's readings from the ontology in use.
 
-A relation that an ontology adds is in it, with its arity, and no other name can be generated where
-the schema is kept to. It is the same for every request of a profile, so that servers compile it
-once, and may keep what they worked out for all that stands before the first message.
+The schema contains every relation that an ontology adds, with its arity. Where the schema is
+enforced, no other name can be generated. The schema is the same for every request of a profile, so
+servers compile it once and may cache everything before the first message.
 """
 
 from __future__ import annotations
@@ -13,40 +13,38 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records.reading import Stance, Unexpressible
 
 EARLIER = "-before"
-"""What follows the id of a thing that has moved, for where it was before."""
+"""Suffix to the id of a thing that has moved; with it, the id stands for the former place."""
 
 _WORDS = r"^[^\x00-\x1f\x7f]{1,160}$"
-"""Words in a reply: some engines let control characters through where only a length is given."""
+"""Pattern for words in a reply. Some engines admit control characters if only a length is given."""
 _AMOUNT = r"^([^\x00-\x1f\x7f]{1,40})?$"
 _THING = rf"^t[1-9][0-9]{{0,2}}({EARLIER})?$"
 _MOST = 24
-"""Most things, relations and other parts of one sentence, and most sentences of one request."""
+"""Maximum number of things, relations or other parts in a sentence, and of sentences in a request.
+"""
 
 
 def offered(ontology: Ontology) -> list[str]:
-    """The relations that a reply may name: all of the profile but those that are said otherwise in
-    it (`withheld`).
+    """Return the relations that a reply may name: all relations of the profile except those that it
+    says in another way (`withheld`).
     """
     withheld = {relation for (relation,) in ontology.tables.rows("withheld")}
     return [relation for relation in ontology.relations.family if relation not in withheld]
 
 
 def scales(ontology: Ontology) -> list[str]:
-    """The scales on which texts count places."""
+    """Return the scales on which texts count places."""
     return sorted({scale for scale, _, text in ontology.wording.scaled if "#" in text})
 
 
 def directions(ontology: Ontology) -> list[str]:
-    """The directions in which things may face."""
+    """Return the directions that things may face."""
     return sorted(ontology.wording.clockwise)
 
 
 def reply_schema(ontology: Ontology) -> dict[str, Any]:
-    """JSON Schema of the reading of some sentences (`symbouq.records.reading.Reply`), of the kind
-    that OpenAI's structured outputs, vLLM, llama.cpp and llguidance all take.
-
-    Args:
-        ontology: The tables of the profile.
+    """Return the JSON Schema for a reply (`symbouq.records.reading.Reply`), in a form that OpenAI's
+    structured outputs, vLLM, llama.cpp and llguidance all accept.
     """
     words, thing = {"$ref": "#/$defs/words"}, {"$ref": "#/$defs/thing"}
     said = {
@@ -92,7 +90,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """An object with these properties and no others, all of them there."""
+    """The schema of an object with exactly these properties, all required."""
     return {
         "type": "object",
         "properties": properties,

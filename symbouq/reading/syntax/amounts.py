@@ -1,4 +1,4 @@
-"""Amounts in a text: "3 m", "two cells", "2 m further"."""
+"""Read amounts in a text: "3 m", "two cells", "2 m further"."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FIGURES = re.compile(
     rf"(?=.*[\d{_VULGAR}])[-\u2212\u2013+\u00b1~\u2248]?"
     rf"[\d.,/\u00d7x\u2013\u2014\u00b2\u00b3{_VULGAR}-]+(?:e[-+]?\d+)?"
 )
-"""Number in figures, or several in one: "1,500", "3\u00bd", "1e3", "3\u20135"."""
+"""A number in figures, or several joined: "1,500", "3\u00bd", "1e3", "3\u20135"."""
 _PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e[-+]?\d)?")
 _RATIO = re.compile(r"\d+/[1-9]\d*")
 _MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
@@ -26,23 +26,23 @@ _POWERS = {"\u00b2": 2, "\u00b3": 3}
 _TIMES = ("x", "\u00d7", "*")
 _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
-"""Word class to its factor of the preceding number."""
+"""Maps a word class to the factor by which it multiplies the number before it."""
 _LARGEST_POWER = 9
 _BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
-"""Word class to the comparison with the number after its words."""
+"""Maps a word class to the comparison that it states for the number after it."""
 _AFTER = {"or_more": ">=", "or_less": "<="}
-"""Word class to the comparison with the number before its words."""
+"""Maps a word class to the comparison that it states for the number before it."""
 _RANGE = re.compile(r"(?<=\d)([-\u2013\u2014])(?=\d)")
 
 
 class Amount(NamedTuple):
-    """Amount of a direction.
+    """Amount in a direction.
 
     Attributes:
-        relation: The direction; empty if none is next to it.
+        relation: The direction; empty if none is stated next to the amount.
         value: Number of units.
         unit: The unit.
-        sense: Comparison with the value: `=`, `<`, `<=`, `>` or `>=`.
+        sense: How the amount compares with the value: `=`, `<`, `<=`, `>` or `>=`.
     """
 
     relation: str
@@ -52,14 +52,14 @@ class Amount(NamedTuple):
 
 
 class Amounts:
-    """Parser of amounts in the units of a profile; finds nothing without units.
+    """Parser of amounts in a profile's units. Without units, it finds nothing.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
         measures: Whether the profile has units.
-        plane: Axes of a page or a map, on which things turn and move.
+        plane: The axes of a page or a map, in which things turn and move.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -86,12 +86,12 @@ class Amounts:
         self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
     def of(self, words: Sequence[str], before: Sequence[str]) -> tuple[Amount, ...]:
-        """Amounts of a measure: "3 m", "1 m 50 cm"; with bounds, "more than 3 m", "between 3 and 5
-        m". Empty for inexact ones, "about 3 m".
+        """Parse a measure: "3 m", "1 m 50 cm", or with bounds "more than 3 m", "between 3 and 5 m".
+        The result is empty if the amount is inexact: "about 3 m".
 
         Args:
-            words: Its words, in lower case.
-            before: The words before it.
+            words: Words of the measure, in lower case.
+            before: The words before the measure.
         """
         between = bool(before) and before[-1] in self._between
         length = self.limited(words[-2:])
@@ -104,12 +104,12 @@ class Amounts:
         return (exact._replace(sense=sense),)
 
     def limited(self, words: Sequence[str]) -> int:
-        """Number of words at the end of a measure that make it a bound: "3 m OR MORE"."""
+        """Return how many words at the end of a measure make it a bound: "3 m OR MORE"."""
         return len(words) if tuple(words) in self._after else 0
 
     def sense(self, before: Sequence[str]) -> str | None:
-        """Comparison with a number by the words before it: "at least 3"; None if unclear, "just
-        under 3".
+        """Return the comparison that the words before a number state: "at least 3". Return None if
+        it is unclear: "just under 3".
         """
         for length in range(3, 0, -1):  # prefer the longest: "no more than"
             sense = self._before.get(tuple(before[-length:]))
@@ -120,7 +120,7 @@ class Amounts:
         return EXACT
 
     def _range(self, words: Sequence[str], joins: Container[str]) -> tuple[Amount, ...]:
-        """Range of a measure, "3 to 5 m", "3 m to 5 m"; empty if it is not a range."""
+        """Parse a range, "3 to 5 m" or "3 m to 5 m"; empty if the words are not a range."""
         words = [part for word in words for part in _RANGE.split(word)]
         for n, word in enumerate(words):
             if word in joins:
@@ -137,7 +137,7 @@ class Amounts:
         return ()
 
     def _exact(self, words: Sequence[str]) -> Amount | None:
-        """Exact value of a measure: "3 m", "half a metre", "1 m 50 cm"; None if it is not exact."""
+        """Parse an exact measure, "3 m", "half a metre" or "1 m 50 cm"; None if it is not exact."""
         total, unit = Fraction(0), ""
         counted: list[str] = []
         for word in words:
@@ -155,7 +155,7 @@ class Amounts:
         return Amount("", total, unit) if unit and not counted else None
 
     def counts(self, word: str) -> bool:
-        """Whether a word in lower case is a number or part of one."""
+        """Whether a lower-case word is a number or part of one."""
         known = word in self._numerals or word in self._scales or word in self._noughts
         known = known or (word[:1] in _SIGNS and word[1:] in self._numerals)
         return known or _FIGURES.fullmatch(word) is not None
@@ -165,7 +165,7 @@ class Amounts:
         return word in self._scales
 
     def _value(self, words: Sequence[str]) -> Fraction | None:
-        """Number of some words: "two hundred", "3 1/2", "minus 3"."""
+        """The number that words state: "two hundred", "3 1/2", "minus 3"."""
         if len(words) > 1 and words[0] in self._minus:
             value = self._value(words[1:])
             return None if value is None else -value
@@ -193,7 +193,7 @@ class Amounts:
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:
-        """Number of several words: "two hundred and twenty-five", "1.5 million"."""
+        """The number stated by several words: "two hundred and twenty", "1.5 million"."""
         total, room, above = Fraction(0), 0, Fraction(10**_FEW_DIGITS)
         part: Fraction | None = None
         for n, word in enumerate(words):
@@ -217,7 +217,6 @@ class Amounts:
         return total + (part or 0)
 
     def _number(self, word: str) -> Fraction | None:
-        """Number of one word."""
         if word in self._noughts:
             return Fraction(0)
         sign = _SIGNS.get(word[:1], 1)
@@ -239,23 +238,23 @@ class Amounts:
         return sign * (int(mixed[1] or 0) + part)
 
     def number(self, word: str) -> int | None:
-        """Non-negative integer of a word; None if it is none."""
+        """Return the non-negative integer that a word states; None if it states none."""
         number = self._number(word)
         whole = number is not None and number.denominator == 1 and number >= 0
         return int(number) if number is not None and whole else None
 
     def axis(self, relation: str) -> tuple[str, int] | None:
-        """Only axis of a direction, with its sign; None for other directions."""
+        """Return the axis of a direction that has only one, with its sign; None for others."""
         signs = [(a, sign) for a, sign in self._component.get(relation, {}).items() if sign]
         return signs[0] if len(signs) == 1 else None
 
     def offset(self, relation: str, amounts: Iterable[Amount]) -> tuple[Offset, str]:
-        """Offset of a relation by amounts, in the unit of the first; empty if they do not fit
-        together.
+        """Return the offset that amounts give a relation, in the unit of the first amount. It is
+        empty if they do not fit together.
 
         Args:
             relation: A direction.
-            amounts: Amounts of the direction or of its components.
+            amounts: Amounts in this direction or its components.
         """
         found: list[Shift] = []
         first = ""
@@ -273,12 +272,12 @@ class Amounts:
                 return (), ""
             found.append(shift)
         if relation in self._exact_as and found:
-            # "3 m due west" is level
+            # "3 m due west" is on the same level.
             level = set(self.plane) - {shift.axis for shift in found}
             found += (Shift(axis, Fraction(0)) for axis in level)
         return tuple(sorted(found)), first
 
     def factor(self, unit: str, other: str) -> Fraction | None:
-        """Conversion factor to another unit; None if the units cannot be converted."""
+        """Return the factor that converts `unit` to `other`; None if they cannot be converted."""
         (kind, parts), (of, others) = (self._units.get(u, (u, 1)) for u in (unit, other))
         return Fraction(parts, others) if kind == of else None

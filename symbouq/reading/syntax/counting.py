@@ -1,4 +1,4 @@
-"""Quantifiers: "none of the cups", "nothing in B", "the first of four"."""
+"""Read quantifiers: "none of the cups", "nothing in B", "the first of four"."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from symbouq.reading.syntax.things import Things
 from symbouq.reading.text import Count
 
 _MOST_PAIRS = 40
-"""Maximum number of pairs of things in a counted statement."""
+"""Maximum number of pairs of things in one counted statement."""
 
 
 class Counting:
-    """Reader of quantifiers, with `rules/reading/counts.lp`.
+    """Reader of quantifiers, with the rules in `rules/reading/counts.lp`.
 
     Args:
-        things: The things of the trace.
-        sentences: Source of the words that count.
-        resolve: Resolver of noun phrases.
+        things: The things in the trace.
+        sentences: The reader, which knows the words that count.
+        resolve: Resolver for noun phrases.
     """
 
     def __init__(self, things: Things, sentences: Sentences, resolve: Resolve) -> None:
@@ -34,12 +34,12 @@ class Counting:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """Statements about a number of things, with bounds on how many are true: "exactly two of
-        the cups are in A"; None without a quantifier.
+        """Return the statements that a sentence counts, and the bounds on how many of them are
+        true: "exactly two of the cups are in A". Return None for a sentence without a quantifier.
 
         Args:
             sentence: The sentence.
-            contents: Thing to its known contents.
+            contents: Maps each thing to its known contents.
         """
         if len(sentence.says.counts) != 1 or sentence.asked:
             return None
@@ -62,15 +62,15 @@ class Counting:
         (count,) = set(counts)
         assert count is not None
         if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # with several grounds, the count may apply to each separately
+            return None  # with several grounds, the count may apply to each of them
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
         triplet = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
         return [Resolved(one, relations[0], two, triplet, span) for one, two in pairs], count
 
     def first(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Statements about the first on a scale: "A is the leftmost of the four cups", "A is the
-        leftmost one" of its row.
+        """Yield statements about the thing at the end of a scale: "A is the leftmost of the four
+        cups", or "A is the leftmost one", which compares it with its row.
         """
         done: set[tuple[int, int]] = set()
         for word, head, group in sentence.says.extremes:
@@ -93,7 +93,7 @@ class Counting:
     def _domain(
         self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
     ) -> tuple[int, ...]:
-        """Domain of a quantifier; empty if it is not fully known."""
+        """The things a quantifier ranges over; empty unless all are known."""
         held: dict[int, None] = {}
         for head in sentence.says.held_by.get(word, ()):
             for holder in self._resolve(sentence, head, CONTEXT):
@@ -107,7 +107,7 @@ class Counting:
         return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """Things of the kind named by a noun phrase: "the three cups", "cup"."""
+        """The things of the kind that a noun phrase names: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
         _, noun, _ = sentence.named(head)
         told = (sentence.words[n] for n in phrase.words)
@@ -120,12 +120,12 @@ class Counting:
             kind = [word for word in words if self._amounts.number(word.lower()) is None]
             things = self._things.several(kind, noun, count) if kind else ()
         if not things and count is not None:
-            things = self._things.every(count)  # "the four vehicles", of a van, a car, ...
+            things = self._things.every(count)  # "the four vehicles": a van, a car, ...
         return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """Minimum and maximum of a quantifier over a number of things. None if the domain seems
-        incomplete: "two of the cups" implies more than two.
+        """The minimum and maximum that a quantifier states for `total` things; None if some things
+        seem to be missing: "two of the cups" implies more than two.
         """
         if words[at] in self._none:
             return 0, 0
@@ -137,7 +137,7 @@ class Counting:
         return count if count[0] < total else None
 
     def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
-        """Bounds of a number with the words before it."""
+        """The bounds that a number has with the words before it."""
         match self._amounts.sense(words[:at]):
             case ">=":
                 return number, total

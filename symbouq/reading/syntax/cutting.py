@@ -1,4 +1,4 @@
-"""Sentence splitting by tokens."""
+"""Split text into sentences, token by token."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
 _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
-"""Classes of abbreviations."""
+"""Classes of abbreviations that end in a full stop."""
 
 
 @cache
 def english_tokenizer() -> Tokenizer:
-    """English tokenizer, without a trained pipeline."""
+    """Return the English tokenizer, without a trained pipeline."""
     from symbouq.reading.without_torch import spacy
 
     return spacy.blank("en").tokenizer
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Spans of a text's sentences, independent of the profile."""
+    """Return the span of each sentence in `text`, independent of the profile."""
     return [
         (tokens[0].start, tokens[-1].start + len(tokens[-1].text))
         for tokens in pieces(english_tokenizer(), text, _dotted())
@@ -41,29 +41,30 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def finished(text: str) -> str:
-    """A truncated text without its last sentence if that has no end."""
+    """Remove the last sentence of a truncated text if it is incomplete."""
     start, end = (spans(text) or [(0, 0)])[-1]
     return text if "\n" in text[end:] or is_ended(text[start:]) else text[:start]
 
 
 @cache
 def _dotted() -> dict[str, str]:
-    """Abbreviations of the built-in ontology."""
+    """Abbreviations in the built-in ontology, each with its class."""
     return {text: name for name, text in builtin().rows["lexeme", 2] if name in _DOTTED}
 
 
 def dotted_of(ontology: Ontology) -> dict[str, str]:
-    """Abbreviations of a profile, each with its class."""
+    """Abbreviations in the given profile, each with its class."""
     return {text: name for name in _DOTTED for text in ontology.words(name)}
 
 
 def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterator[list[Piece]]:
-    """Tokens of each sentence with a letter or digit; a line break ends a sentence.
+    """Yield the tokens of each sentence that contains a letter or digit. A line break ends a
+    sentence.
 
     Args:
         tokenizer: The tokenizer.
         text: The text.
-        dotted: Abbreviation, with full stops, to its class.
+        dotted: Maps an abbreviation, with its full stops, to its class.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -101,10 +102,10 @@ def pieces(tokenizer: Tokenizer, text: str, dotted: Mapping[str, str]) -> Iterat
 
 
 def _goes_on(abbreviated: str, follows: str) -> bool:
-    """Whether a sentence continues after the full stop of an abbreviation.
+    """Whether a sentence continues after an abbreviation's full stop.
 
     Args:
-        abbreviated: The class of the abbreviation; empty for other words.
+        abbreviated: The abbreviation's class; empty for other words.
         follows: The next token.
     """
     if abbreviated == "clipping":
@@ -113,6 +114,6 @@ def _goes_on(abbreviated: str, follows: str) -> bool:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Spaces in place of unread markup, or a sign in place of a comparison command."""
+    """Blank out unread markup, or replace a comparison command by a sign."""
     compares = found.group() in ("\\le", "\\leq", "\\ge", "\\geq")
     return ("\u2264" if compares else "").ljust(len(found.group()))

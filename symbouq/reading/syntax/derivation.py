@@ -1,5 +1,5 @@
-"""Derivation of a reading: the parse, the candidates and their costs, and the rules and facts of
-each step.
+"""Show how a sentence was read: its parse, the candidates with their costs, and the rules and facts
+behind each step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STEPS = {
     "via": "by its boundary or interior",
     "unsure": "unsure",
 }
-"""Predicate of the reading rules to its meaning for a trigger, its first argument."""
+"""Maps a predicate of the reading rules to what it says about a trigger, its first argument."""
 
 _COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
 """Predicates whose last argument is a cost."""
@@ -42,13 +42,13 @@ _COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
 
 @dataclass(frozen=True)
 class Step:
-    """Conclusion about a trigger.
+    """Conclusion that the rules draw about a trigger.
 
     Attributes:
         name: The conclusion: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
-        words: The words, or the force, it applies to.
-        cost: The cost of a candidate; None if it has none.
-        rules: Names of the rules it follows from, with their positions.
+        words: The words, or the force, that it is about.
+        cost: The cost, if it is a candidate.
+        rules: Names and positions of the rules that it follows from.
     """
 
     name: str
@@ -59,15 +59,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Trigger:
-    """Expression of relations: a word, or several taken as one.
+    """Expression of relations: one word, or several taken together.
 
     Attributes:
         text: Its text.
         category: Its category.
         relations: The relations.
-        places: Facts of the expressions: for each relation, the longest ones contained in it or,
-            with a verb, in its sentence.
-        steps: Conclusions of the rules.
+        places: Positions of the facts behind it: for each relation, the longest expressions that
+            the trigger contains or, if it has a verb, its sentence.
+        steps: The rules' conclusions about it.
     """
 
     text: str
@@ -79,13 +79,13 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Derivation:
-    """Derivation of a sentence's reading.
+    """How a sentence was read.
 
     Attributes:
         text: The sentence.
-        parse: Each word as shown to the parser, with part of speech, role and index of its head,
-            from 0.
-        triggers: Expressions of relations in it.
+        parse: Each word as shown to the parser, with its part of speech, its role and the index of
+            its head, counted from 0.
+        triggers: The expressions of relations in it.
     """
 
     text: str
@@ -96,10 +96,10 @@ class Derivation:
 def derivation(
     sentences: Sentences, sentence: Sentence, facts: Mapping[clingo.Symbol, Place]
 ) -> Derivation:
-    """Derive a sentence's reading.
+    """Derive the reading of a sentence again, with its steps.
 
     Args:
-        sentences: The reader of the sentence.
+        sentences: The reader that read the sentence.
         sentence: The sentence.
         facts: The ontology's facts, with their positions.
     """
@@ -138,7 +138,7 @@ def _parse(doc: Doc) -> Iterator[str]:
 
 @cache
 def _sources() -> str:
-    """Rules for the rules behind each step: `_by(Step, File, Line)`."""
+    """Rules that record which rules each step follows from: `_by(Step, File, Line)`."""
     lines = []
     for statement in rule_statements("reading"):
         if not makes_a_step(statement):
@@ -150,7 +150,7 @@ def _sources() -> str:
 
 
 def makes_a_step(statement: ast.AST) -> bool:
-    """Whether a statement is a rule with a conclusion about a trigger."""
+    """Whether a statement is a rule that concludes something about a trigger."""
     if statement.ast_type is not ast.ASTType.Rule:
         return False
     head = statement.head
@@ -182,7 +182,7 @@ def _steps(control: clingo.Control, sentence: Sentence) -> dict[int, list[Step]]
 
 
 def rule_name(place: Place) -> str:
-    """Name of a reading rule: the comment above it, an example; empty without a comment."""
+    """Return the name of a reading rule: the example in the comment above it, or empty."""
     names = _names(place.file)
     above = bisect_right(names, place.line, key=lambda row: row[0])
     return names[above - 1][1] if above else ""
@@ -190,7 +190,7 @@ def rule_name(place: Place) -> str:
 
 @cache
 def _names(file: str) -> list[tuple[int, str]]:
-    """Comments of a file by their first line; a blank line is an empty comment."""
+    """A file's comments, each with its first line. A blank line is an empty comment."""
     found: list[tuple[int, str]] = []
     inside = False
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
@@ -217,8 +217,8 @@ def _expressing(
     sentence: Sentence,
     doc: Doc,
 ) -> Iterator[Place]:
-    """Positions of the longest expressions of a trigger's relations contained in its words or, with
-    a verb, in those of the sentence.
+    """Yield the positions of the longest expressions for each of a trigger's relations. Their words
+    must be in the trigger or, with a verb, in the sentence.
     """
     texts = {word.text.lower() for word in sentence.words} | {token.lemma_.lower() for token in doc}
     own = {*sentence.words[t].text.lower().split(), doc[t].lemma_.lower()}

@@ -1,4 +1,4 @@
-"""Discourse of a text, sentence by sentence: resolution of noun phrases and pronouns."""
+"""Follow a text sentence by sentence, and resolve its noun phrases and pronouns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symbouq.reading.syntax.wholes import Whole
 from symbouq.reading.text import Count
 
 _KEPT_APART = 20
-"""Maximum number of things of a kind that are stated to be apart, pair by pair."""
+"""Maximum number of things of one kind that are kept apart, pair by pair."""
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
 """Kinds of steps that state a heading."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
@@ -31,19 +31,19 @@ _REMEMBERED = 8
 
 
 class Discourse:
-    """Things that a text has mentioned so far, and their state.
+    """The things that a text has mentioned so far, and their state.
 
     Args:
-        things: Things of the trace; those of the text are added.
-        sentences: Source of joins of relations and of relations that exclude each other.
-        arrangement: Places of things in the text; without it, places are ignored.
-        motion: Headings of things; without it, turns are ignored.
-        judging: For claims, the places of the scene's things.
-        turned: For claims, the headings of the scene's things.
+        things: The things in the trace. Those in the text are added.
+        sentences: The reader, which knows which relations join or exclude each other.
+        arrangement: The places of things in the text. Without it, places are ignored.
+        motion: The headings of things. Without it, turns are ignored.
+        judging: For claims, the places of things in the scene.
+        turned: For claims, the headings of things in the scene.
 
     Attributes:
         topic: The thing that the last sentence was about.
-        question: Statements that the last sentence asked to confirm, if any.
+        question: What the last sentence asked to confirm, if anything.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Discourse:
     ) -> None:
         self._arrangement = arrangement
         self._related: set[frozenset[int]] = set()
-        self._left: dict[int, int] = {}  # moved things, to their former places
+        self._left: dict[int, int] = {}  # moved things with their former places
         self.things = things
         self._amounts = sentences.preparation.amounts
         self._motion = motion
@@ -77,7 +77,7 @@ class Discourse:
         self._fixed = sentences.fixed
         self.topic: int | None = None
         self.ground: int | None = None
-        self._place: int | None = None  # container mentioned last: "THERE"
+        self._place: int | None = None  # container mentioned last, for "THERE"
         self.question: tuple[Resolved, ...] = ()
         self._groups: list[tuple[int, ...]] = []
         self._named: list[int] = []
@@ -85,12 +85,12 @@ class Discourse:
         self._placed_last: list[int] = []
         self._noun = ""
         self._graded = ""
-        self._heard = 0  # sentences
+        self._heard = 0  # number of sentences so far
         self._wanted: list[tuple[Triplet, int]] = []
         self._asking: set[int] = set()  # noun phrases being resolved
 
     def take(self, sentence: Sentence) -> tuple[Resolved, ...]:
-        """Statements of a sentence. Its things may become antecedents of later pronouns."""
+        """Return what a sentence states. Later pronouns may refer to its things."""
         for called, head in sentence.says.aliases:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         for head, members in sentence.says.members.items():
@@ -129,7 +129,7 @@ class Discourse:
         return said
 
     def _line_up(self, sentence: Sentence, said: Iterable[Resolved]) -> None:
-        """Add a list of things in order, "from left to right: A, B, C", as a row."""
+        """Record an ordered list of things, "from left to right: A, B, C", as a row."""
         if self._arrangement is None:
             return
         rows: dict[int, list[Resolved]] = {}
@@ -141,14 +141,16 @@ class Discourse:
                 self.things.line_up(thing for s in row for thing in (s.figure, s.ground))
 
     def moved(self, sentence: Sentence) -> set[int]:
-        """Things that move or are moved in a sentence, or change places with an unknown thing."""
+        """Return the things that move or are moved in a sentence, or swap places with an unknown
+        thing.
+        """
         moved = [self._resolve(sentence, head, CONTEXT) for head in sentence.says.moves]
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return {thing for things in (*moved, *unclear) for thing in things}
 
     def left_behind(self, thing: int) -> int:
-        """Thing for a moved thing's former place. It takes over all earlier statements about the
-        moved thing; the places move on with the thing itself.
+        """Return a thing for a moved thing's former place. All earlier statements about the moved
+        thing now apply to it.
         """
         place = self.things.before(thing)
         self._left[thing] = place
@@ -159,7 +161,7 @@ class Discourse:
         return place
 
     def turn(self, sentence: Sentence) -> None:
-        """Turn the things that turn or face somewhere in a sentence of a scene."""
+        """Turn the things that turn or face somewhere in a scene sentence."""
         if self._motion is None:
             return
         for step in sentence.says.steps:
@@ -171,28 +173,27 @@ class Discourse:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """Statements about a number of things (`Counting.counted`)."""
+        """Return what a sentence states about a number of things (`Counting.counted`)."""
         return self._counting.counted(sentence, contents)
 
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Pairs of containers of one kind, as two rooms or two boxes, that hold something, that no
-        statement relates and neither of which is in or on the other.
-
-        Args:
-            spoken: Statements of the text.
-            kinds: The nouns of such things.
+        """Yield pairs of containers of one kind, such as two rooms, if one of that kind is said to
+        hold something. Neither is in or on the other, and no statement relates them.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
         containers = set()
         for said in spoken:
-            inverse = (self._converse.get(said.relation), said.ground, said.figure)
-            for relation, part, whole in ((said.relation, said.figure, said.ground), inverse):
-                if relation in around and not said.triplet.negative:
-                    held.setdefault(part, set()).add(whole)
-                    containers |= {whole} if relation in self._containing else set()
+            if said.triplet.negative:
+                continue
+            if said.relation in around:
+                held.setdefault(said.figure, set()).add(said.ground)
+            if self._converse.get(said.relation) in around:
+                held.setdefault(said.ground, set()).add(said.figure)
+            if said.relation in self._containing:
+                containers.add(said.ground)
         related = {frozenset((said.figure, said.ground)) for said in spoken}
         for things in self.things.alike(kinds):
             if containers.isdisjoint(things) or len(things) > _KEPT_APART:
@@ -203,7 +204,7 @@ class Discourse:
                     yield one, other
 
     def swapped(self, sentence: Sentence) -> list[tuple[int, int]]:
-        """Things that change places with each other in a sentence."""
+        """Return the pairs of things that swap places in a sentence."""
         exchanged = self._exchanged(sentence)
         pairs = [(one[0], two[0]) for one, two in exchanged if _are_two(one, two)]
         for one, two in pairs:
@@ -215,7 +216,6 @@ class Discourse:
         return pairs
 
     def _exchanged(self, sentence: Sentence) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Things of the noun phrases that change places."""
         for head, others in sentence.says.swaps.items():
             for other in others:
                 one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
@@ -223,9 +223,7 @@ class Discourse:
                 yield (one[:1], one[1:]) if together else (one, two)
 
     def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:
-        """Statements of a sentence, with directions of the same pair joined: "above B and left of
-        it".
-        """
+        """Join directions that a sentence states for the same pair: "above B and left of it"."""
         found: list[Resolved] = []
         for each in said:
             for n, other in enumerate(found):
@@ -249,7 +247,7 @@ class Discourse:
         return found
 
     def _amounts_of_both(self, one: Resolved, other: Resolved) -> Resolved:
-        """First of two joined directions of a pair, with the amounts of both."""
+        """The first of two directions that are to be joined, with the amounts of both."""
         factor = self._amounts.factor(other.unit, one.unit) if one.offset else Fraction(1)
         if factor is None or {s.axis for s in one.offset} & {s.axis for s in other.offset}:
             return replace(one, offset=(), unit="")
@@ -285,7 +283,8 @@ class Discourse:
             for ground in grounds[:1]:
                 self._whole.hear(triplet.relations, ground)
             meant += [(triplet, one, other) for one in several for other in grounds]
-        # "B is in A and B and C touch": a thing related to itself is not part of the list.
+        # In "B is in A and B and C touch", the parser may take "A and B" for a list. B would then
+        # be in itself.
         misread = {
             triplet.trigger
             for triplet, figure, ground in meant
@@ -309,7 +308,7 @@ class Discourse:
                 seen = self._seen(triplet, told, ground)
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
-                # A direction denied with an amount states nothing.
+                # A denied direction with an amount states nothing.
                 measured = bool(amounts) or word.vague
                 counts = sure and not (triplet.negative and measured) and seen is not None
                 yield Resolved(figure, relation, ground, triplet, span, counts, offset, unit)
@@ -318,19 +317,19 @@ class Discourse:
                     yield Resolved(figure, lies, ground, triplet, span)
 
     def _viewer_of(self, triplet: Triplet) -> int | None:
-        """Viewer of "on the left" if the text follows somebody on the way."""
+        """Return who sees "on the left", if the text follows somebody on their way."""
         alone = triplet.frame in ("seen", "hour") and triplet.ground == CONTEXT != triplet.figure
         alone = alone and not self._wording.inner_sides.issuperset(triplet.relations)
         return self._turned.viewer if alone and self._turned is not None else None
 
     def _is_askew(self, triplet: Triplet) -> bool:
-        """Whether "on the left" may refer to the topic of the text, which faces elsewhere."""
+        """Whether "on the left" may be relative to the topic, which faces another way."""
         if triplet.frame != "seen" or self._turned is None or self.topic is None:
             return False
         return any(self._turned.seen(self.topic, r) != r for r in triplet.relations)
 
     def _seen(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Side of a thing as a side of the text; None if unknown."""
+        """Translate a side of a thing into a side of the text; None if unknown."""
         if not triplet.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
         if triplet.frame == "aboard":
@@ -342,7 +341,8 @@ class Discourse:
         if triplet.frame == "own":
             own = self._turned.seen(ground, relation)
             return own if seen == relation or self._turned.faces(ground) else None
-        # "You drive south. The inn is left of the mill"; but left of a ship that sails south?
+        # "You drive south. The inn is left of the mill": as the driver sees it. For "a ship sails
+        # south", this is unclear.
         told = viewer is None or (
             triplet.frame == "of"
             and ground != viewer
@@ -353,7 +353,7 @@ class Discourse:
         return seen
 
     def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Directions in a scene for "in front of" or "behind" a thing with a heading."""
+        """The direction that is "in front of" or "behind" a thing with a heading in a scene."""
         if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
         thing = self._aboard(ground) if triplet.frame == "aboard" else ground
@@ -361,21 +361,21 @@ class Discourse:
         return None if seen == relation else seen
 
     def _aboard(self, ground: int) -> int:
-        """Vessel of a ground's sides: itself, if it has a heading, otherwise the moving one,
-        otherwise the whole.
+        """The vessel that port and starboard refer to: the ground if it has a heading, otherwise
+        the moving thing, otherwise the whole.
         """
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
         faces = (v for v in vessels if v is not None and self._turned and self._turned.faces(v))
         return next(faces, ground)
 
     def headings(self) -> Iterator[Resolved]:
-        """Final headings of things, as relations to what is ahead of them."""
+        """Yield the final headings of things, as relations to what is ahead of them."""
         for thing, way in self._motion.headings() if self._motion is not None else ():
             triplet = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
             yield Resolved(self.things.ahead(thing), way, thing, triplet, (0, 0))
 
     def _faced(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Headings that a claim states; uncertain for things that turned later."""
+        """Yield the headings that a claim states; uncertain for things that turned later."""
         for step in sentence.says.steps:
             word = sentence.words[step.told]
             side = word.relations[0] if len(word.relations) == 1 else ""
@@ -392,7 +392,7 @@ class Discourse:
                 yield Resolved(self.things.ahead(thing), way, thing, triplet, span)
 
     def _arranged(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """Relations between things with places in a sentence and things placed earlier."""
+        """Yield how the things that a sentence places are related to things placed earlier."""
         if self._arrangement is None:
             return
         self._arrangement.hear(sentence.text)
@@ -416,9 +416,9 @@ class Discourse:
                 yield self._by_place(sentence, place, thing, other, compared)
 
     def _sequences(self, sentence: Sentence) -> Iterator[tuple[str, str, int, bool]]:
-        """Direction of numbered things, from a sentence about their ends: the scale, the relation
-        of a later thing to an earlier one (empty if the sentence contradicts itself), the last
-        number, and whether they may go up.
+        """Yield which way numbered things run, if a sentence says so about their ends: the scale,
+        how a later thing is related to an earlier one (empty if the sentence contradicts itself),
+        the last number, and whether the things may go up.
         """
         ways: dict[str, set[str]] = {}
         counts: dict[str, int | None] = {}
@@ -454,7 +454,7 @@ class Discourse:
     def _numbered(
         self, sentence: Sentence, said: Iterable[Resolved], arrangement: Arrangement
     ) -> Iterator[tuple[int, Place]]:
-        """Places of things that a text has numbered, and of their contents in the sentence."""
+        """Yield the places of numbered things, and of what the sentence puts in them."""
         places: dict[int, set[Place]] = {}
         given: dict[int, tuple[str, int]] = {}
         for head, phrase in sentence.says.phrases.items():
@@ -483,7 +483,7 @@ class Discourse:
                 yield from ((thing, place) for place in of)
 
     def tabled(self, sentence: Sentence, tables: Tables) -> list[Resolved] | None:
-        """Statements of a row of a table; None for other sentences."""
+        """Return what a row of a table states; None for other sentences."""
         cells = tables.cells(sentence.text)
         if cells is None or self._arrangement is None:
             tables.end()
@@ -501,7 +501,9 @@ class Discourse:
         return found
 
     def _compared(self, arrangement: Arrangement, thing: int) -> Iterator[tuple[int, Compared]]:
-        """Relations of a thing to others by their places, unless the text states them otherwise."""
+        """Yield relations between a thing and others by their places, unless the text states
+        another.
+        """
         for other in arrangement.others(thing):
             pair = frozenset((thing, other))
             compared = arrangement.relation(thing, other)
@@ -512,8 +514,8 @@ class Discourse:
     def _located(
         self, sentence: Sentence, said: Sequence[Resolved], arrangement: Arrangement
     ) -> tuple[Resolved, ...]:
-        """Statements of a claim, with its places as relations to a thing with a place. Without one,
-        the claim cannot be judged.
+        """Turn the places that a claim gives into relations to a thing with a place. If there is
+        none, the claim cannot be judged.
         """
         located: list[Resolved] = []
         told = self._told(sentence)
@@ -524,7 +526,7 @@ class Discourse:
                 located.append(self._by_place(sentence, places[0], thing, *judged))
         positions = any(word.category == "position" for word in sentence.words)
         partly = positions and (not told or len(located) < len(told))
-        # "on the third floor", which the scene does not mention: its number determines the place.
+        # "On the third floor" when the scene does not mention it: the number determines the place.
         by_place = {each.figure for each in located}
         numbered = {
             s.ground
@@ -538,14 +540,14 @@ class Discourse:
         found = (*said, *([] if partly else located))
         steps = any(step.kind not in _FACING for step in sentence.says.steps)
         if partly or sentence.says.moves or steps:
-            # A thing need not stay where it arrives.
+            # A thing may move on after it arrives.
             return tuple(replace(s, triplet=replace(s.triplet, unsure=True)) for s in found)
         return found
 
     def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
-        """Statements of a sentence, without left and right from another viewpoint than the text's.
-        A sentence without a viewpoint has the text's. Left and right from a viewpoint imply nothing
-        about the compass.
+        """Yield a sentence's statements. Left and right are unsure if the sentence takes another
+        viewpoint than the text. A sentence that names no viewpoint takes the text's. Left and right
+        from a viewpoint say nothing about the compass.
         """
         view, frames, told = self._view(sentence), self.things.frames, self._arrangement is not None
         for each in said:
@@ -566,12 +568,12 @@ class Discourse:
                 if not self.things.viewed:
                     self.things.view = view
                 self.things.viewed = True
-            # "Seen from the desk, the lamp is on the left": of the desk.
+            # "Seen from the desk, the lamp is on the left": on the left of the desk.
             same = view in (None, self.things.view, each.figure, each.ground)
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
-        """Viewpoint named by a sentence: a thing, or the word for one that is not a thing."""
+        """The viewpoint that a sentence names: a thing, or the word for what is not a thing."""
         for head, surely in sentence.says.seen_by:
             word = sentence.words[head].text.lower()
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
@@ -583,8 +585,8 @@ class Discourse:
         return None
 
     def _timed(self, said: Resolved, time: str) -> Resolved:
-        """Statements of a claim about an earlier time, without those about things that have moved
-        since. The past tense may mean the final state.
+        """Make a claim about an earlier time unsure if its things have moved since. The past tense
+        may mean the final state.
         """
         moved = self.things.has_moved(said.figure) or self.things.has_moved(said.ground)
         if time == "then" and moved:
@@ -594,13 +596,13 @@ class Discourse:
         return said
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
-        """Place that a sentence gives, with the thing it belongs to."""
+        """The place that a sentence gives, with the noun for what it belongs to."""
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
         if of in self._wording.lexeme.get("ellipsis", ()):
             of = self._noun_before(sentence, place.told).lower()
-        # "A is on the left and B on the right" does not place other things on the right.
+        # "A is on the left and B on the right" puts no other thing on the right.
         row = self._heard if frame.category == "side" else 0
         return Placed(place.scale, place.number, of, place.figure == place.told, row)
 
@@ -608,7 +610,7 @@ class Discourse:
     def _by_place(
         sentence: Sentence, place: Place, thing: int, other: int, compared: Compared
     ) -> Resolved:
-        """Relation of a thing to another by the place that a sentence gives."""
+        """Return how a thing is related to another, given the place that the sentence states."""
         relation, offset, unit = compared
         words = sentence.words[place.figure], sentence.words[place.told]
         start, end = min(w.start for w in words), max(w.end for w in words)
@@ -617,7 +619,7 @@ class Discourse:
         return Resolved(thing, relation, other, triplet, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Containment implied by naming parts: they are in their whole."""
+        """Yield containment that follows from naming parts: a part is in its whole."""
         if self._arrangement is None:
             return
         for part, wholes in sentence.says.parts.items():
@@ -634,8 +636,8 @@ class Discourse:
                         yield Resolved(one, self._wording.part_as, other, triplet, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
-        """Places that a sentence gives to things, one per scale; none for things that seem to have
-        two.
+        """The places that a sentence gives to each thing, one on each scale. Things that seem to
+        have two places on one scale are left out.
         """
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
@@ -647,7 +649,7 @@ class Discourse:
         for place in sentence.says.places:
             if place.told in viewed:
                 continue
-            # "It stood in row 2, but was moved": its former place.
+            # "It stood in row 2, but was moved" gives its former place.
             past = self._left if place.figure in until else {}
             things = self._resolve(sentence, place.figure, CONTEXT)
             if len(things) != 1 or sentence.says.phrases[place.figure].kind == "plural":
@@ -658,11 +660,11 @@ class Discourse:
             if other is not None and other.number != place.number:
                 misread.add(thing)
             if other is None or other.figure == other.told:
-                here[place.scale] = place  # "the top book is the atlas": applies to the noun, too
+                here[place.scale] = place  # "the top book is the atlas": the atlas is there, too
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
-        """Pairs with mutually exclusive relations in a sentence: one of them was misread."""
+        """Pairs for which a sentence states relations that exclude each other. One was misread."""
         said: dict[tuple[int, int], set[str]] = {}
         for triplet, figure, ground in meant:
             if triplet.force == "asserted" and not triplet.negative:
@@ -676,7 +678,7 @@ class Discourse:
     def _supplied(
         self, sentence: Sentence, wanted: Iterable[tuple[Triplet, int]]
     ) -> Iterator[Resolved]:
-        """Statements of a sentence with one thing that answers the previous question: "What is
+        """Yield what a sentence with one thing says in answer to the previous question: "What is
         above B? A is."
         """
         named = [p for p in sentence.says.phrases.values() if p.names]
@@ -691,7 +693,7 @@ class Discourse:
                     yield Resolved(thing, relation, ground, given, span)
 
     def _resolve(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
-        """Things that a noun phrase refers to; empty if unknown."""
+        """The things that a noun phrase refers to; empty if unknown."""
         if head == CONTEXT:
             return _only(self._context(sentence, other))
         if head in self._asking:
@@ -703,7 +705,7 @@ class Discourse:
             self._asking.remove(head)
 
     def _means(self, sentence: Sentence, head: int, other: int) -> tuple[int, ...]:
-        """The same for a noun phrase that is not already being resolved."""
+        """Resolve a noun phrase that is not being resolved already."""
         phrase = sentence.says.phrases[head]
         if phrase.kind in ("wanted", "shared"):
             return ()
@@ -756,8 +758,8 @@ class Discourse:
         return (thing,)
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
-        """The thing that a noun phrase tells by where it is, "the box UNDER THE TABLE": what is
-        there, else a further one where the text has put all others elsewhere.
+        """Find the thing that a noun phrase identifies by its place, "the box UNDER THE TABLE". If
+        the text has put all such things elsewhere, it is a new one.
         """
         told = {
             (relation, ground)
@@ -779,8 +781,8 @@ class Discourse:
         return further
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
-        """Place some steps from that of a thing, "the hole just left of the cup": its label, scale
-        and number; None if unknown.
+        """A place that is some steps away from a thing's place, "the hole just left of the cup":
+        its label, scale and number; None if it is unknown.
         """
         arrangement = self._arrangement or self._judging
         phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
@@ -809,8 +811,8 @@ class Discourse:
         return found.pop() if len(found) == 1 else None
 
     def _stepped(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Things at places given relative to others, if they are themselves that much further: "on
-        the DECK just below the bridge".
+        """Yield that a thing is inside a place counted from another: "on the DECK just below the
+        bridge".
         """
         lexeme, part_as = self._wording.lexeme, self._wording.part_as
         entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
@@ -833,7 +835,7 @@ class Discourse:
                         yield Resolved(thing, part_as, holder, inside, span, sentence.sure(s))
 
     def _is_any_place(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase refers to an unspecified numbered place."""
+        """Whether a noun phrase means any of several numbered places."""
         arrangement = self._arrangement or self._judging
         noun = sentence.words[phrase.head].text
         plain = phrase.kind == "definite" and phrase.words == (phrase.head,)
@@ -841,7 +843,7 @@ class Discourse:
         return bool(numbered_so) and self.things.find(*sentence.named(phrase.head)) is None
 
     def _is_one_with(self, sentence: Sentence, head: int) -> bool:
-        """Whether a thing is identified by its contents: "the coach with the buffet"."""
+        """Whether a noun phrase identifies a thing by its contents: "the coach with the buffet"."""
         words, noun, _ = sentence.named(head)
         told = sentence.words[head + 1 : head + 2]
         brought = any(word.text.lower() in self._wording.lexeme.get("with", ()) for word in told)
@@ -851,7 +853,7 @@ class Discourse:
         return brought and len(words) == 1 and new and any(known)
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
-        """Thing named by a noun phrase, possibly a new one."""
+        """The thing that a noun phrase names, which may be new."""
         named = sentence.named(head)
         lexeme = self._wording.lexeme
         classifying = lexeme.get("classifying", frozenset())
@@ -864,16 +866,16 @@ class Discourse:
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
-        """Words that a sentence omits, as context for another noun phrase's head."""
+        """The unmentioned thing that the noun phrase at `other` is related to."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
             return self.topic
-        # "It is on the left", of the topic: relative to the topic's ground.
+        # "It is on the left", if "it" is the topic: relative to the topic's ground.
         partner = self._referent(sentence, other, CONTEXT)
         return self.ground if partner == self.topic else self.topic
 
     def _noun_before(self, sentence: Sentence, head: int) -> str:
-        """Noun that "one" stands for: the last plural one, otherwise the last one."""
+        """The noun that "one" stands for: the last plural one, otherwise the last one."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
         elliptic = sentence.says.phrases.get(head)
         if elliptic is not None and _graded(sentence, elliptic):
@@ -892,8 +894,8 @@ class Discourse:
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
-        """Antecedent of "both", "the other two" or "them": the last coordinated things, otherwise
-        the last named ones.
+        """Resolve "both", "the other two" or "them": to the things coordinated last, otherwise to
+        those named last.
         """
         here = [g for g in self._coordinated(sentence) if g[-1] < phrase.head]
         if phrase.kind == "pronoun":  # "the cups ... they"
@@ -927,7 +929,7 @@ class Discourse:
 
     @staticmethod
     def _pairs(sentence: Sentence, head: int) -> list[tuple[int, ...]]:
-        """The two related noun phrases before another one: "A is left of B, with a gap between
+        """The two related noun phrases that "them" refers to in "A is left of B, with a gap between
         THEM"; empty if there are more.
         """
         named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
@@ -935,15 +937,7 @@ class Discourse:
         return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
-        """Things named last before a noun phrase, as many as it has, or the one of them that it
-        picks.
-
-        Args:
-            sentence: The sentence.
-            phrase: The noun phrase.
-            other: Head of the related noun phrase, which has a different referent.
-            count: Number of things.
-        """
+        """The `count` things named last before a noun phrase, or the one that it picks."""
         excluded = self._spoken(sentence, other) if phrase.pick is None else set()
         before = [
             thing
@@ -965,7 +959,7 @@ class Discourse:
         return tuple(thing for thing in group if thing not in excluded)
 
     def _spoken(self, sentence: Sentence, head: int) -> set[int]:
-        """Things of a noun phrase that is not a group itself."""
+        """The things that a noun phrase refers to, unless it stands for a group."""
         phrases = sentence.says.phrases
         if head == CONTEXT or phrases[head].kind == "group" or phrases[head].plural:
             return set()
@@ -975,22 +969,21 @@ class Discourse:
 
     @staticmethod
     def _coordinated(sentence: Sentence) -> list[tuple[int, ...]]:
-        """Named noun phrases of a sentence that are coordinated."""
         phrases = sentence.says.phrases
         named = (g for g in sentence.says.groups if all(phrases[n].names for n in g))
         return sorted(named, key=lambda group: group[-1])
 
     @staticmethod
     def _several(sentence: Sentence, triplet: Triplet) -> bool:
-        """Whether a triplet has several things for one noun phrase."""
+        """Whether a noun phrase in a triplet refers to several things."""
         phrases = sentence.says.phrases
         heads = (n for n in (triplet.figure, triplet.ground) if n != CONTEXT)
         return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
-        """Antecedent of a pronoun. In its sentence, a subject pronoun or possessive takes an
-        earlier subject, otherwise the nearest earlier other thing; an object pronoun takes an
-        earlier object first. Then the topic of the text, then a later subject.
+        """The antecedent of a pronoun. In its sentence, a subject pronoun or a possessive prefers
+        an earlier subject, then the nearest other thing before it. An object pronoun prefers an
+        earlier object. Otherwise, it is the topic of the text, then a later subject.
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
@@ -1001,7 +994,7 @@ class Discourse:
         subjects = [p for p in before if p.role in ("subject", "introduced")]
         objects = [p for p in before if p.role == "object"]
         others = [p for p in before if p.role not in ("subject", "introduced")]
-        if subjects:  # "A is on the wall, and B is to the right of it": not of the wall
+        if subjects:  # "A is on the wall, and B to the right of it": not of the wall
             last = subjects[-1].head
             others = [p for p in others if p.head > last and not self._is_backdrop(sentence, p)]
         elif head < other:  # "To the left of A they put B, and to the right of it C"
@@ -1024,7 +1017,7 @@ class Discourse:
                 objects or subjects[:-1] or ([] if subjects and self.topic is not None else others)
             )
         else:
-            # "On the shelf it is next to ...": not the shelf, if there is an earlier topic.
+            # "On the shelf it is next to ...": not the shelf if there is an earlier topic.
             found = (
                 subjects or objects or (others if role != "subject" or self.topic is None else [])
             )
@@ -1046,17 +1039,16 @@ class Discourse:
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
-        """Whether a sentence states that something is in the referent of a noun phrase."""
         relations = (s.relations for s in sentence.says.triplets if s.ground == head)
         return any(not self._containing.isdisjoint(said) for said in relations)
 
     def _holds(self, thing: int) -> bool:
-        """Whether a thing is a container or support."""
+        """Whether a thing contains or supports others."""
         noun = self.things.spellings[thing].lower().split()[-1]
         return any(noun in self._wording.lexeme.get(name, ()) for name in _HOLDERS)
 
     def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase is a wall or corner, as a place of other things."""
+        """Whether a noun phrase means a wall or corner where other things are."""
         noun = sentence.words[phrase.head].text.lower()
         return any(noun in self._wording.lexeme.get(name, ()) for name in ("backdrop", "area"))
 
@@ -1095,7 +1087,7 @@ class Discourse:
         self._siblings.remember(sentence, singular)
         subject = self._topic(phrases, sentence)
         if subject is not None and subject.role not in ("subject", "introduced"):
-            # "It stops at the dock" is about the thing, not the dock.
+            # "It stops at the dock" is about the thing that stops, not the dock.
             subject = self._spoken_of(sentence) or subject
         if subject is not None:
             topic = next(iter(self._resolve(sentence, subject.head, CONTEXT)), None)
@@ -1108,14 +1100,15 @@ class Discourse:
 
     @staticmethod
     def _spoken_of(sentence: Sentence) -> Phrase | None:
-        """Pronoun subject of a sentence, if any."""
         phrases = sentence.says.phrases.values()
         pronouns = (p for p in phrases if p.kind == "pronoun" and not p.plural)
         return next((p for p in pronouns if p.role == "subject"), None)
 
     @staticmethod
     def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
-        """Topic of a sentence: a new thing, its subject, otherwise the last thing."""
+        """Return what a sentence is about: a new thing, otherwise its subject or object, otherwise
+        the last thing.
+        """
         for role in ("introduced", "subject", "object"):
             of_role = [p for p in phrases if p.role == role]
             if of_role and not sentence.asked:
@@ -1124,17 +1117,16 @@ class Discourse:
 
 
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:
-    """Whether a noun phrase identifies its thing by its place: "the LEFT compartment"."""
+    """Whether a noun phrase identifies a thing by its place: "the LEFT compartment"."""
     return any(sentence.words[n].places for n in phrase.words if n != phrase.head)
 
 
 def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
-    """Whether two noun phrases refer to one thing each, and to different ones."""
     return len(one) == len(two) == 1 and one != two
 
 
 def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:
-    """Things connected to a thing, directly or indirectly: its contents or its containers."""
+    """Return what a thing leads to, directly or indirectly: its contents or its containers."""
     found: set[int] = set()
     pending = [thing]
     while pending:

@@ -1,4 +1,4 @@
-"""From parsed sentences to triplets over their words, by `rules/reading.lp`."""
+"""Turn parsed sentences into triplets over their words, with the rules in `rules/reading.lp`."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 STRIDE = 1000
-"""Token numbers from one sentence to the next; no sentence is longer."""
+"""Distance between the token numbers of successive sentences. No sentence is longer."""
 
 CONTEXT = -1
-"""The token that stands for what the text before a sentence is about."""
+"""Token that stands for whatever the text before a sentence is about."""
 
 SURE = 3
-"""The highest cost of a reading that anything is based on."""
+"""Highest cost at which a reading is used for anything."""
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
@@ -41,32 +41,31 @@ _LISTING = frozenset(
 )
 _ORDER = ("trigger", "figure", "ground", "negative")
 _MOVING = frozenset(("transfer", "travelling", "putting"))
-"""Classes of verbs of what moves or is moved."""
+"""Classes of verbs for what moves or is moved."""
 _TOLD = frozenset(("VBZ", "VBD", "VBN"))
-"""Tags of verbs that tell what somebody does or did, or what is done."""
+"""Tags of verbs that report what somebody does or did, or what is done."""
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
-"""Prepositions that may bring the ground of a verb whose expression names none."""
+"""Prepositions that may introduce the ground of a verb whose expression contains none."""
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A relation as a sentence says it, over its words: indicator, figure and ground.
+    """A relation as a sentence states it, in terms of its words: indicator, figure and ground.
 
     Attributes:
-        trigger: The word that expresses it.
-        figure: The head of what is placed, or `CONTEXT`.
-        ground: The head of what it is placed by, or `CONTEXT`.
+        trigger: The word that expresses the relation.
+        figure: Head of the thing that is placed, or `CONTEXT`.
+        ground: Head of the thing it is placed relative to, or `CONTEXT`.
         relations: The relations.
-        cost: How far the reading is from the plainest one.
+        cost: How far the reading departs from the plainest one.
         negative: Whether it is denied.
-        force: Its force, `asserted` if it has no other.
-        unsure: Whether more may be meant than was read.
-        modal: Where it is asked, whether as `possible`, `necessary` or `impossible`.
-        frame: Whose side is meant: the ground's `own` one ("on ITS left"), one that it has
-            `aboard` a vessel ("on the PORT side"), the one `seen` by whoever the text is under way
-            with ("on the left"), maybe `of` a ground, or told by the `hour`; else one of the
-            text.
-        until: Whether it was so before what the sentence says to move did so.
+        force: Its force; `asserted` if it has no other.
+        unsure: Whether the sentence may mean more than was read.
+        modal: In a question, whether it asks for `possible`, `necessary` or `impossible`.
+        frame: Whose side is meant: the ground's `own` ("on ITS left"), the one it has `aboard` a
+            vessel ("on the PORT side"), the one `seen` by whoever the text follows ("on the left"),
+            possibly `of` a ground, or given by the `hour`; otherwise, the text's.
+        until: Whether it held only until the move that the sentence reports.
     """
 
     trigger: int
@@ -84,22 +83,21 @@ class Triplet:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A noun phrase that may name a thing, or a pronoun.
+    """A pronoun, or a noun phrase that may name a thing.
 
     Attributes:
-        head: Its head.
+        head: Head of the noun phrase.
         words: The words that name the thing, without article.
-        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (who speaks, or is
-            spoken to), `wanted` ("what", "who"), or `group`, which means things that were named
-            before: "both", "the other two", "the latter"; or `elliptic`, which leaves out its
-            noun: "the blue one"; or `shared`, which is of where something else is: "the same
-            drawer as the pen".
-        role: How it stands in its sentence: `subject`, `introduced` ("there is a lamp"), `object`
-            (of a verb), `oblique` (a pronoun after a preposition) or `other`.
-        count: How many things it is of, where it says so.
-        plural: Whether it is of several things.
-        rest: Whether it is of those that are not spoken of already: "the OTHER two".
-        pick: The position of one of those that it is of, "the LATTER": 0 or -1.
+        kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (the speaker or the
+            addressee), `wanted` ("what", "who"), `group` (things named before: "both", "the other
+            two", "the latter"), `elliptic` (without its noun: "the blue one") or `shared` (a place
+            named through something else in it: "the same drawer as the pen").
+        role: Its role in the sentence: `subject`, `introduced` ("there is a lamp"), `object` (of a
+            verb), `oblique` (a pronoun after a preposition) or `other`.
+        count: How many things it refers to, if stated.
+        plural: Whether it refers to several things.
+        rest: Whether it refers to things not yet mentioned: "the OTHER two".
+        pick: Which thing of a group it picks, "the LATTER": 0 or -1.
     """
 
     head: int
@@ -113,23 +111,23 @@ class Phrase:
 
     @property
     def names(self) -> bool:
-        """Whether it says itself which thing it means, as "it" and "what" do not."""
+        """Whether the phrase itself says which thing it means, unlike "it" and "what"."""
         return self.kind not in ("pronoun", "wanted", "group", "elliptic", "shared")
 
     @property
     def person(self) -> bool:
-        """Whether it is of who speaks, or is spoken to, whom "it" and "she" do not mean."""
+        """Whether it refers to the speaker or the addressee, whom "it" and "she" cannot mean."""
         return self.kind == "person"
 
 
 class Place(NamedTuple):
-    """A place on a scale that a sentence gives to a thing.
+    """Place on a scale that a sentence gives to a thing.
 
     Attributes:
-        figure: The head of the thing.
+        figure: Head of the thing.
         scale: The scale.
         number: The number of the place.
-        told: The word that tells it, or the noun that it goes with: "the top SHELF".
+        told: The word that states the place, or the noun it goes with: "the top SHELF".
     """
 
     figure: int
@@ -139,13 +137,13 @@ class Place(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """A trigger that says its relation of some number of things.
+    """Trigger that states its relation for a number of things.
 
     Attributes:
         trigger: The word that expresses the relation.
-        figure: The word that says how many things are placed, if one does.
-        ground: The word that says how many grounds there are, if one does.
-        other: The head of what is at the other end, where one word does so alone.
+        figure: The word that says how many things are placed, if any.
+        ground: The word that says how many grounds there are, if any.
+        other: Head of the thing at the other end, if only one end is counted.
     """
 
     trigger: int
@@ -155,13 +153,13 @@ class Counted(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where something is turned to.
+    """Where something turns.
 
     Attributes:
-        moved: The head of what turns.
-        told: The word that tells where to.
-        kind: `turn` (to a side), `about`, `face` (to a side), `course` (the same, of what is under
-            way), `face_away` or `course_away` (from a side) or `face_other`.
+        moved: Head of the thing that turns.
+        told: The word that says where it turns.
+        kind: `turn` (to a side), `about`, `face` (to a side), `course` (the same, for a moving
+            thing), `face_away` or `course_away` (from a side) or `face_other`.
     """
 
     moved: int
@@ -174,32 +172,33 @@ class Extracted:
     """What a sentence says.
 
     Attributes:
-        triplets: What it states, over its words.
+        triplets: What it states, in terms of its words.
         phrases: Its noun phrases, by their heads.
         places: The places that it gives to things.
-        sequences: Which way numbered things go: their noun, which of them is at an end (the noun
-            itself where they begin there), the word for the end, and what is at it to the others.
-        aliases: Noun phrases that their place tells from others, by what they are: "the top book is
-            the atlas".
-        moves: Noun phrases of what is moved, or moves.
-        groups: Noun phrases that are coordinated, in order: "A, B and C".
-        members: Noun phrases of several things to those that list them: "two pots, a red one and a
-            blue one".
-        parts: Noun phrases of parts to those of what they are part of.
-        swaps: Noun phrases of what changes places.
-        steps: Where things are turned to, in order.
-        counts: What a trigger says of a number of things.
-        among: Words that count to the noun phrases of the things that they count.
-        held_by: Words that count to the noun phrases of what the things are in that they count.
-        seen_by: Who sees things so, or from where they are seen so, and whether that is sure.
-        extremes: A word for the first place on a scale, the noun phrase of what has it, and that of
-            the things among which it is the first.
-        amended: What it leaves out: a word, the word or the text that is understood there, and
-            whether it stands for it; else that comes before it.
-        rest: Words about places of which nothing was read.
-        bare: Expressions that say nothing of the things, whatever was read of them.
-        described: Expressions that tell which thing a noun phrase means, "the lamp ABOVE B is red",
-            to the verb that says something of it; to themselves where none does.
+        sequences: Which way numbered things run: their noun, the thing at an end (the noun itself
+            if they begin there), the word for the end, and how the thing there is related to the
+            others.
+        aliases: Noun phrases that tell a thing by its place, with what the thing is: "the top book
+            is the atlas".
+        moves: Noun phrases for things that move or are moved.
+        groups: Coordinated noun phrases, in order: "A, B and C".
+        members: Maps a noun phrase for several things to those that list them: "two pots, a red one
+            and a blue one".
+        parts: Maps a noun phrase for a part to those for what it is part of.
+        swaps: Noun phrases for things that swap places.
+        steps: Where things turn, in order.
+        counts: Triggers that state their relation for a number of things.
+        among: Maps a counting word to the noun phrases for the things it counts.
+        held_by: Maps a counting word to the noun phrases for what holds the things it counts.
+        seen_by: From whose or what viewpoint the sentence speaks, and whether that is certain.
+        extremes: A word for the first place on a scale, the noun phrase for the thing there, and
+            the one for the things among which it is first.
+        amended: Omitted words: a word, the word or text to supply there, and whether that replaces
+            the word rather than precedes it.
+        rest: Words about places that were not read.
+        bare: Expressions that say nothing about the things, whatever was read.
+        described: Maps an expression that tells which thing is meant, "the lamp ABOVE B is red", to
+            the verb of the statement about the thing, or to itself if there is none.
     """
 
     triplets: tuple[Triplet, ...]
@@ -225,19 +224,19 @@ class Extracted:
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
-"""Positions of things that were named together to the classes of words that pick them."""
+"""Positions in a group of things, each with the class of words that pick it."""
 _MODAL = ("impossible", "possible", "necessary")
 _FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
-"""The forces, the first of several counts."""
+"""The forces. If a triplet has several, the first in this order applies."""
 
 
 class Extraction:
-    """Extracts triplets.
+    """Extractor of triplets.
 
     Args:
         ontology: The tables of the profile.
-        verbs: The expressions that are verbs, word by word.
-        adpositions: Those that are prepositions to the parser as they are.
+        verbs: Maps expressions that are verbs, word by word, to relations.
+        adpositions: The same for expressions that the parser already takes for prepositions.
     """
 
     def __init__(
@@ -276,14 +275,14 @@ class Extraction:
         self.inner_sides = ontology.wording.inner_sides
 
     def excluding(self, r: str, s: str) -> bool:
-        """Whether relations exclude each other, and are not said together as one."""
+        """Whether two relations exclude each other and cannot be joined into one."""
         return s in self._excludes.get(r, ()) and not self._joins.get((r, s))
 
     def extracted(self, sentences: Sequence[tuple[Sequence[Word], Doc, bool]]) -> list[Extracted]:
-        """What each of some sentences says.
+        """Extract what each sentence says.
 
         Args:
-            sentences: The words of each, its parse, and whether it is a question.
+            sentences: For each sentence, its words, its parse, and whether it is a question.
 
         Raises:
             OntologyError: If the rules leave open what a sentence says.
@@ -292,7 +291,7 @@ class Extraction:
             _Facts(self, number * STRIDE, words, doc, asked)
             for number, (words, doc, asked) in enumerate(sentences)
         ]
-        control, complaints = new_control()
+        control, complaints = new_control("-Wno-atom-undefined")
         facts = [fact for of_sentence in batch for fact in of_sentence.facts]
         control.add("base", [], reading_slices().beside(facts) + "".join(facts))
         ground(control, complaints, "reading")
@@ -300,21 +299,16 @@ class Extraction:
         return [self._said(atoms[n], facts, n * STRIDE) for n, facts in enumerate(batch)]
 
     def facts(self, words: Sequence[Word], doc: Doc, asked: bool) -> list[str]:
-        """A sentence as facts for `rules/reading.lp`, its tokens numbered from 0."""
+        """Express a sentence as facts for `rules/reading.lp`. Tokens are numbered from 0."""
         return _Facts(self, 0, words, doc, asked).facts
 
     def _said(self, atoms: Atoms, facts: _Facts, base: int) -> Extracted:
-        """What one sentence says.
-
-        Args:
-            atoms: What the rules derive of it.
-            facts: The sentence.
-            base: The number of its first token.
-        """
         phrases = facts.phrases
 
         def of(name: str, *heads: int) -> list[tuple[Any, ...]]:
-            """The rows of a predicate whose arguments at some positions are noun phrases."""
+            """Return the rows of a predicate whose arguments at the given positions are noun
+            phrases.
+            """
             return [row for row in atoms[name] if all(row[n] in phrases for n in heads)]
 
         ends: dict[int, dict[str, int]] = {}
@@ -354,7 +348,6 @@ class Extraction:
         )
 
     def _triplets(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
-        """What one sentence states, as `_said` takes it."""
         negative, partial, unsure, turned, until = (
             {trigger for (trigger,) in atoms[name]}
             for name in ("negative", "partial", "unsure", "denies_again", "until")
@@ -366,7 +359,7 @@ class Extraction:
             for row in atoms[name]:
                 t, figure, ground, cost = row
                 if not {figure, ground} <= {CONTEXT, *facts.phrases}:
-                    continue  # the rules took for a thing what is none
+                    continue  # The rules took something for a thing that is none.
                 relations = facts.relations[base + t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
@@ -397,21 +390,22 @@ _SHOWN = {
     "sequence": "ttts",
     "place": "tsnt",
 }
-"""What `rules/reading.lp` shows: predicates to what their arguments are, the first a token of the
-sentence: a token, a symbol or text (or a token in its place), or a number.
+"""What `rules/reading.lp` shows: each predicate with the kinds of its arguments, the first of which
+is a token in the sentence. The kinds are token, symbol or text (or a token in its place), and
+number.
 """
 
 Atoms = Mapping[str, Sequence[tuple[Any, ...]]]
-"""What the rules show of one sentence: predicate to the arguments of its atoms, tokens numbered
-from 0.
+"""What the rules show for one sentence: each predicate with the arguments of its atoms. Tokens are
+numbered from 0.
 """
 
 
 def _decoded(control: clingo.Control, count: int) -> Sequence[Atoms]:
-    """What a grounded program shows of each of some sentences.
+    """Collect what a grounded program shows for each sentence.
 
     Raises:
-        OntologyError: If the rules leave open whether some of it holds.
+        OntologyError: If the rules leave open whether something holds.
     """
     found: list[dict[str, list[tuple[Any, ...]]]] = [defaultdict(list) for _ in range(count)]
     for name, kinds in _SHOWN.items():
@@ -436,7 +430,7 @@ def _value(kind: str, argument: clingo.Symbol) -> int | str:
 
 
 def _linked(rows: Iterable[tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
-    """First arguments to the second ones, in order."""
+    """Map each first argument to its second arguments, in order."""
     found: dict[Any, set[Any]] = defaultdict(set)
     for first, second in rows:
         found[first].add(second)
@@ -444,17 +438,17 @@ def _linked(rows: Iterable[tuple[Any, ...]]) -> dict[Any, tuple[Any, ...]]:
 
 
 class _Facts:
-    """A sentence as facts.
+    """A sentence expressed as facts.
 
     Args:
-        of: Gives the classes of words and the verbs.
+        of: The extractor, which knows the classes of words and the verbs.
         base: The number of its first token.
         words: Its words.
         doc: Its parse.
         asked: Whether it is a question.
 
     Attributes:
-        facts: The facts, each with a full stop at its end.
+        facts: The facts, each ending in a full stop.
         relations: The relations that each trigger expresses.
         phrases: The noun phrases.
     """
@@ -498,10 +492,10 @@ class _Facts:
         lower = word.text.lower()
         lemma = token.lemma_.lower()
         if word.category and word.shown.lower() != lower:
-            lemma = lower  # that of what it is shown as says nothing
-        texts = [] if word.label else [lower, lemma]  # "A" is no article where it is a name
+            lemma = lower  # the lemma of the shown word says nothing
+        texts = [] if word.label else [lower, lemma]  # "A" is not an article where it is a name
         if not word.category and token.lower_ != word.shown.lower():
-            texts += stems(lower)  # shown as another verb, which has a lemma of its own
+            texts += stems(lower)  # the verb shown instead has its own lemma
         if word.category == "position":
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
@@ -562,7 +556,7 @@ class _Facts:
         self._noun(word, token, names)
 
     def _is_plain(self, word: Word, token: Token) -> bool:
-        """Whether an expression that may be something else is: a verb, or part of a name."""
+        """Whether an expression that may be something else here is a verb or part of a name."""
         if word.shown.lower() != word.text.lower() or word.category in ("locative", "preposition"):
             return False
         if word.category == "noun" and token.dep_ == "poss":
@@ -574,7 +568,7 @@ class _Facts:
         return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
 
     def _modifies(self, token: Token, *roles: str) -> bool:
-        """Whether a token stands in one of some roles before a noun that is no expression."""
+        """Whether a token has one of the given roles before a noun that is not an expression."""
         head = token.head
         nominal = head.pos_ in NOMINAL or head.lower_ in ("one", "ones")
         return token.dep_ in roles and nominal and not self._words[head.i].category
@@ -587,7 +581,7 @@ class _Facts:
         if category == "position":
             self._triggers.append(t)
             return
-        if category not in ("locative", "stretch", "effort"):  # which go with what stands anywhere
+        if category not in ("locative", "stretch", "effort"):  # these go with what stands anywhere
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")
@@ -601,7 +595,7 @@ class _Facts:
             self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
-        """The relation of a verb, and the preposition that its expression names, if any."""
+        """The relation that a verb expresses, and the preposition in its expression."""
         if token.dep_ in ("aux", "auxpass", "compound", "amod", "poss", "det"):
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
@@ -615,7 +609,7 @@ class _Facts:
         below |= {
             part.lemma_.lower(): part
             for part in parts
-            if part.head.i == token.i and not self._words[part.i].category  # shown otherwise
+            if part.head.i == token.i and not self._words[part.i].category  # no stand-ins
         }
         for words, relation in self._options(token):
             if len(words) == 1:
@@ -633,27 +627,26 @@ class _Facts:
         return None
 
     def _options(self, token: Token) -> list[tuple[tuple[str, ...], str]]:
-        """The expressions that a verb may belong to, the longest first."""
+        """The expressions that a verb may begin, the longest first."""
         text, lemma = self._text(token), token.lemma_.lower()
         lemmas = [lemma]
-        if token.lower_ != text:  # shown as another verb, for the parser does not know it
+        if token.lower_ != text:  # shown as another verb, since the parser does not know it
             lemmas = sorted(stems(text))
         elif token.pos_ != "VERB":
             lemmas.append(singular_of(lemma))
         return [option for name in lemmas for option in self._of._verbs.get(name, ())]
 
     def _is_owned(self, text: str) -> bool:
-        """Whether an expression has a possessive: "up and to ITS left"."""
+        """Whether an expression contains a possessive: "up and to ITS left"."""
         classes = (self._of._classes.get(word, ()) for word in text.lower().split())
         return any("possessive" in names for names in classes)
 
     def _text(self, token: Token) -> str:
-        """What a token stands for, in lower case."""
         return self._words[token.i].text.lower()
 
     def _adposition(self, token: Token) -> None:
-        """A preposition that places something only at a thing: "ON the desk", not "on Monday"; what
-        it says depends on the thing.
+        """Read a preposition that places something only with certain objects: "ON the desk", but
+        not "on Monday". Its meaning depends on the object.
         """
         text = self._text(token)
         relation = self._of.adpositions.get(text)
@@ -683,12 +676,12 @@ class _Facts:
         self._say(f"adposition({self._base + token.i}).")
 
     def _is_occasion(self, token: Token) -> bool:
-        """Whether a preposition says when, how or why something is: "IN summer", "ON foot"."""
+        """Whether a preposition states when, how or why: "IN summer", "ON foot"."""
         ground = _object(token)
         if ground is None:
             return False
         if self._is_ranked(ground) and self._is_directional(token):
-            return False  # "above the first", which is none of "at first"
+            return False  # "above the first", unlike "at first"
         bare = not any(c.dep_ in _MODIFIERS for c in ground.children)
         dated = any(self._in_class(t, "occasion") for t in ground.children if t.dep_ == "compound")
         first, *rest = self._text(ground).split()
@@ -698,16 +691,15 @@ class _Facts:
         return occasion or (bare and self._in_class(ground, "manner"))
 
     def _is_formation(self, token: Token) -> bool:
-        """Whether a noun says how several things stand: "in a ROW"."""
+        """Whether a noun says how several things are arranged: "in a ROW"."""
         articles = [c.lower_ for c in token.children if c.dep_ == "det"]
         return token.dep_ == "pobj" and "a" in articles
 
     def _in_class(self, token: Token, name: str) -> bool:
-        """Whether a word is of a class."""
         return name in self._classes_of(token)
 
     def _classes_of(self, token: Token) -> set[str]:
-        """The classes of a word, in the singular or the plural; of "ward 5", those of "ward"."""
+        """The classes of a singular or plural word. "Ward 5" has those of "ward"."""
         named = [word for word in self._text(token).split() if not word.isdecimal()]
         text = named[-1] if named else self._text(token)
         texts = (text, text.removesuffix("s"), token.lemma_.lower())
@@ -789,8 +781,8 @@ class _Facts:
             self._say(f"several({t}).")
 
     def _is_placed(self, token: Token) -> bool:
-        """Whether the speaker or the hearer is spoken of as somebody who is somewhere: "behind ME",
-        "on YOUR left", "YOU have it on the right"; not "YOU see that ...".
+        """Whether the sentence places the speaker or the addressee: "behind ME", "on YOUR left",
+        "YOU have it on the right", but not "YOU see that ...".
         """
         head = token.head
         category = self._words[head.i].category
@@ -805,7 +797,7 @@ class _Facts:
         return token.dep_ == "nsubj" and bool(settled) and adjoined and not told
 
     def _is_event(self, token: Token) -> bool:
-        """Whether a noun says when, at the start of a sentence: "Before the MOVE, ..."."""
+        """Whether a noun at the start of a sentence says when: "Before the MOVE, ..."."""
         opening = token.head
         first = opening.i == min((w.i for w in opening.doc if w.text.isalnum()), default=0)
         return token.dep_ == "pobj" and first and self._in_class(opening, "temporal")
@@ -829,7 +821,7 @@ class _Facts:
         return token.dep_ in _NOMINAL_ROLES or token.dep_ in ("appos", "ROOT", "npadvmod", "dep")
 
     def _group(self, token: Token) -> Phrase:
-        """The noun phrase of a word that stands for several things."""
+        """The noun phrase for a word that stands for several things."""
         counts = [self._count(t) for t in (token, *token.children) if t.i <= token.i]
         count = next((n for n in counts if n is not None), None)
         if count is None and any(self._in_class(t, "pair") for t in (token, *token.children)):
@@ -841,8 +833,8 @@ class _Facts:
         return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest, pick)
 
     def _elliptic(self, token: Token) -> Phrase | None:
-        """The noun phrase of "one" that tells which one it is, as "the BLUE one" does, or of a word
-        that does so alone: "the SECOND", "ANOTHER".
+        """The noun phrase for "one" if its modifiers tell which: "the BLUE one". Likewise for a
+        word that tells this on its own: "the SECOND", "ANOTHER".
         """
         if self._tells_alone(token):
             return Phrase(token.i, (token.i,), "elliptic", _role(token))
@@ -863,7 +855,7 @@ class _Facts:
         return Phrase(token.i, tuple(told), "elliptic", _role(token))
 
     def _tells_alone(self, token: Token) -> bool:
-        """Whether a word stands for a thing that it tells from others of its kind."""
+        """Whether a word stands for a thing and tells it apart from others of its kind."""
         if token.dep_ not in _NOMINAL_ROLES or token.doc[max(0, token.i - 1)].lower_ == "one":
             return False  # "one another"
         if token.pos_ in ("DET", "PRON") and self._in_class(token, "additive"):
@@ -872,28 +864,25 @@ class _Facts:
         return self._is_ranked(token) and not timed
 
     def _is_directional(self, token: Token) -> bool:
-        """Whether a word expresses directions."""
         relations = self._words[token.i].relations
         return bool(relations) and self._of._directional.issuperset(relations)
 
     def _is_ranked(self, token: Token) -> bool:
-        """Whether a word is all that tells a thing by its order: "the first"."""
+        """Whether only a word's rank identifies a thing: "the first"."""
         ranked = self._text(token) in self._of.ordinals or self._in_class(token, "final")
         before = [c.lower_ for c in token.children if c.i < token.i]
         return ranked and before == ["the"] and not any(c.lower_ == "of" for c in token.children)
 
     def _count(self, token: Token) -> int | None:
-        """The number that a word is, if it is one."""
         text = self._text(token)
         return self._of.numerals.get(text) if not self._words[token.i].label else None
 
     def _is_rest(self, token: Token) -> bool:
-        """Whether a noun phrase is of those that are not spoken of already."""
+        """Whether a noun phrase refers to things that were not mentioned yet."""
         texts = (t.lemma_.lower() for t in (token, *token.children) if t.i <= token.i)
         return any("other" in self._of._classes.get(text, ()) for text in texts)
 
     def _phrase(self, word: Word, token: Token) -> Phrase:
-        """The noun phrase of a head."""
         inner = [token.i]
         articles: set[str] = set()
         plural = token.tag_ == "NNS" and not word.label
@@ -946,15 +935,15 @@ class _Facts:
         return Phrase(token.i, words, kind, _role(token), count, plural, rest)
 
     def _opens(self, token: Token) -> bool:
-        """Whether a word before a name is none of its words: a number of an item, "(3) Area 1", or
-        a verb that opens its sentence, "Draw node A", "Put Anna's desk".
+        """Whether a word before a name is not part of it: an item number, "(3) Area 1", or a verb
+        that opens the sentence, "Draw node A", "Put Anna's desk".
         """
         numbers = token.i + 1 < len(token.doc) and token.doc[token.i + 1].text == ")"
         bids = self._in_class(token, "bidding") or self._in_class(token, "putting")
         return numbers or (token.i == 0 and bids)
 
     def _order(self, doc: Doc) -> None:
-        """What follows from the order of the words."""
+        """Add facts about the order of the words."""
         base = self._base
         things, triggers = sorted(self._things), sorted(self._triggers)
         for first, second in pairwise(triggers):
@@ -966,7 +955,7 @@ class _Facts:
             elif not is_trigger and doc[a - base].dep_ != "poss":
                 self._say(f"precedes({b},{a}).")
             if next_is_trigger and not is_trigger and doc[a - base].dep_ == "poss":
-                # "B on its left": what owns the side is not what is on it.
+                # "B on its left": the owner of the side is not the thing there.
                 owner = [m for m in things if m < a]
                 if owner and not any(owner[-1] < t < b for t in triggers):
                     self._say(f"precedes({b},{owner[-1]}).")
@@ -1025,27 +1014,27 @@ class _Facts:
 
 
 def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...], ...]:
-    """Coordinated noun phrases, each group once and whole."""
+    """The groups of coordinated noun phrases, each once and complete."""
     found = {tuple(sorted({head, *others})) for head, others in coordinated.items()}
     return tuple(sorted(g for g in found if not any(set(g) < set(other) for other in found)))
 
 
 @cache
 def reading_rules() -> str:
-    """The text of `rules/reading.lp`."""
+    """Return the text of `rules/reading.lp`."""
     return "".join(file.read_text("utf-8") for file in rule_files("reading"))
 
 
 @cache
 def reading_slices() -> Slices:
-    """The parts of `rules/reading.lp`: few of its rules concern the words of one sentence."""
+    """Return the parts of `rules/reading.lp`. Few concern a given sentence."""
     rules = reading_rules()
     return Slices(rules, Store("slices", rules))
 
 
 def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
-    """The tokens of the words that follow a verb in its expression, the last of which may be one
-    token: "apart from". None if there are not all of them.
+    """The tokens that follow a verb in its expression, or none unless all are found. The last words
+    may be one token: "apart from".
     """
     for n in range(len(names)):
         texts = [*names[: len(names) - n - 1], " ".join(names[len(names) - n - 1 :])]
@@ -1055,7 +1044,7 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
 
 
 def _of(preposition: Token) -> list[int]:
-    """The words that "of" adds to a name: those of its object, without what goes with that."""
+    """The words that "of" adds to a name: those of its object, without further modifiers."""
     words = [preposition.i]
     pending = [t for t in preposition.children if t.dep_ == "pobj"]
     while pending:
@@ -1073,19 +1062,18 @@ def _of(preposition: Token) -> list[int]:
 
 
 def _object(token: Token) -> Token | None:
-    """The object of a preposition, None if it has none."""
     return next((c for c in token.children if c.dep_ == "pobj"), None)
 
 
 def _has_object(token: Token) -> bool:
-    """Whether a preposition has an object that is no pronoun: "ON the map, A borders B"."""
+    """Whether a preposition has an object other than a pronoun: "ON the map, A borders B"."""
     return token.pos_ == "ADP" and any(
         c.dep_ == "pobj" and c.tag_ not in ("WDT", "WP", "PRP") for c in token.children
     )
 
 
 def _is_own(part: Token, verb: Token) -> bool:
-    """Whether no other verb stands between a verb and what depends on it."""
+    """Whether no other verb comes between a verb and one of its dependents."""
     above = list(part.ancestors)
     return not any(t.pos_ in ("VERB", "AUX") for t in above[: above.index(verb)])
 
@@ -1096,14 +1084,16 @@ def _quoted(text: str) -> str:
 
 
 def _is_listed(token: Token) -> bool:
-    """Whether a noun belongs to a list, "dress, coat, hat", and is taken for a part of the last."""
+    """Whether a noun is an item of a list, "dress, coat, hat", that the parser takes for part of
+    the last item.
+    """
     listed = token.dep_ in ("compound", "nmod") and token.pos_ in NOMINAL
     return listed and token.i + 1 < len(token.doc) and token.nbor().text == ","
 
 
 def _role(token: Token) -> str:
     if token.dep_ == "ROOT":
-        return "subject"  # of a verb that the parser took for something else, or of none
+        return "subject"  # of a verb that the parser took for something else, or of no verb
     if token.dep_ in ("nsubj", "nsubjpass"):
         head = token.head
         aside = head.dep_ == "relcl" or any(c.lower_ == "where" for c in head.children)

@@ -1,4 +1,4 @@
-"""Headings of things."""
+"""Track which way things face."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from symbouq.ontology.tables import Ontology
 
 
 class Motion:
-    """Headings of things, as a text turns them.
+    """The headings of things, updated as a text turns them.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
-        viewer: Who or what moved last, the viewer of sides without a ground.
+        viewer: The thing that moved last. Sides without a ground are seen from it.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -35,7 +35,8 @@ class Motion:
         Args:
             thing: The thing.
             kind: `face` (to a side), `course` (the same, for a moving thing), `face_away` or
-                `course_away` (from a side), `face_other` (an unknown direction), `turn` or `about`.
+                `course_away` (from a side), `face_other` (in an unknown direction), `turn` (by the
+                side) or `about`.
             relation: The side.
         """
         facing = self._facing.get(thing)
@@ -52,31 +53,31 @@ class Motion:
             self._facing[thing] = self._seen(facing, relation)
 
     def heading(self, kind: str, relation: str) -> str | None:
-        """Heading after a step of `turn`; None if unknown."""
+        """Return the heading after a step of one of the kinds in `turn`; None if unknown."""
         relation = self._plain.get(relation, relation)
         towards = self._converse.get(relation) if kind.endswith("_away") else relation
         return towards if towards in self._clockwise else None
 
     def headings(self) -> Iterator[tuple[int, str]]:
-        """Things with a known final heading, as an exact direction."""
+        """Yield each thing whose final heading is known, with the exact direction."""
         for thing, facing in self._facing.items():
             if facing is not None:
                 yield thing, self.exact(facing)
 
     def exact(self, direction: str) -> str:
-        """Exact form of a direction."""
+        """Return the exact form of a direction."""
         return self._exact.get(direction, direction)
 
     def faced(self, thing: int, direction: str) -> bool:
-        """Whether a thing had a heading before it turned."""
+        """Whether a thing had the given heading before it turned away."""
         return direction in self._faced.get(thing, ()) and direction != self._facing[thing]
 
     def faces(self, thing: int) -> bool:
-        """Whether a text gives a thing a heading, known or not."""
+        """Whether the text gives a thing a heading, known or not."""
         return thing in self._facing
 
     def by_clock(self, thing: int, relation: str) -> str | None:
-        """Direction of an hour when facing 12: "at 3 o'clock" is to the right."""
+        """Return the direction of an hour, where 12 is ahead: "at 3 o'clock" is to the right."""
         facing = self._facing.get(thing)
         ahead = next(
             (way for way, r in self._clockwise.items() if self._quarters.get(r) == 1), None
@@ -94,8 +95,8 @@ class Motion:
         return side in self._quarters and side not in self._clockwise
 
     def seen(self, thing: int, relation: str) -> str | None:
-        """Direction of a thing's own side in terms of the text's sides; unchanged if the thing has
-        no heading, None if the heading is unknown.
+        """Translate a thing's own side into one of the text's sides. It stays as it is if the thing
+        has no heading. The result is None if the heading is unknown.
         """
         side = self._inner.get(relation, relation)
         if side not in self._quarters or not self.faces(thing):
@@ -105,7 +106,7 @@ class Motion:
         return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
-        """Direction of a side of a thing with a heading."""
+        """The direction of a side, given the direction the thing faces."""
         if facing not in self._clockwise or side not in self._quarters:
             return None
         for _ in range(self._quarters[side]):

@@ -1,5 +1,5 @@
-"""Names that a text repeats: "the filter bar". The parser sees a first name instead, so that it
-does not take the last word for a verb, or include a following verb.
+"""Names that a text repeats: "the filter bar". The parser is shown a first name instead. Otherwise
+it might take the last word of the name for a verb, or add a following verb to the name.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from symbouq.limits import check_time
 
 Name = tuple[str, ...]
-"""Words of a name in lower case, without article."""
+"""The words of a name, in lower case and without an article."""
 
 _RUN = re.compile(r"\b(?=(the|my|our|your)\s+((?:[^\W\d_]+\s+){0,4}[^\W\d_]+))", re.IGNORECASE)
 _FURTHER = re.compile(r"[\s-]*(?:\d|\w\b)|['\u2019-]")
-"""Digit or letter that belongs to the preceding name: "the box 14"."""
+"""Digit or letter that continues the preceding name: "the box 14"."""
 _LONGEST = 4
 """Maximum number of words in a name."""
 
@@ -24,10 +24,10 @@ class Names:
     """Finder of repeated names.
 
     Args:
-        bounding: Words that end a name: function words, and those that open expressions.
-        common: Words that cannot form a name: those of word classes and expressions.
+        bounding: Words that end a name: function words, and words that open expressions.
+        common: Words that cannot form a name: members of word classes, and words in expressions.
         counting: Words that cannot begin a name: "the THREE cups" are several things.
-        ranked: Nouns for things identified by a side: "the left DRAWER".
+        ranked: Nouns for things told apart by a side: "the left DRAWER".
     """
 
     def __init__(
@@ -43,7 +43,9 @@ class Names:
         self._ranked = ranked
 
     def of(self, texts: Iterable[str]) -> frozenset[Name]:
-        """Names that occur at least twice in some texts, at least once without further words."""
+        """Find the names that occur at least twice in the given texts, and at least once on their
+        own.
+        """
         whole: Counter[Name] = Counter()
         begun: Counter[Name] = Counter()
         for text in texts:
@@ -52,18 +54,18 @@ class Names:
                 for n in range(1, len(run) + 1):
                     begun[run[:n]] += 1
         found = {run for run in whole if begun[run] > 1 and self._is_name(run)}
-        # What follows a name that stands alone, too, may be a verb.
+        # If the words before the last one are a name themselves, the last one may be a verb.
         return frozenset(n for n in found if n[:-1] not in whole or not looks_like_verb(n[-1]))
 
     def _runs(self, text: str) -> Iterator[Name]:
-        """Words after articles, up to a word that ends a name."""
+        """Yield the words that follow each article, up to a word that ends a name."""
         for found in _RUN.finditer(text):
             check_time()
             article, words = found.group(1).lower(), found.group(2).lower().split()
             bounds = (n for n, w in enumerate(words) if n and w in self._bounding)
             end = next(bounds, len(words))
             if words[0] in self._bounding and end == 1:
-                continue  # "the LEFT of"; but "the LEFT speaker"
+                continue  # "the LEFT of", unlike "the LEFT speaker"
             cut = found.end(2) if end == len(words) else -1
             open_ended = cut >= 0 and _FURTHER.match(text, cut) is not None
             if 0 < end <= _LONGEST and not open_ended and words[end : end + 1] != ["of"]:
@@ -77,12 +79,12 @@ class Names:
 
 
 def looks_like_verb(word: str) -> bool:
-    """Whether a word in lower case may be a verb in the third person or the past."""
+    """Whether a lower-case word may be a verb in the third person or in the past tense."""
     return word.endswith("ed") or (word.endswith("s") and not word.endswith("ss"))
 
 
 def by_first(names: Iterable[Name]) -> dict[str, Sequence[Name]]:
-    """Names by their first words, the longest first."""
+    """Group names by their first word, the longest name first."""
     table: dict[str, list[Name]] = {}
     for name in sorted(names, key=lambda name: (-len(name), name)):
         table.setdefault(name[0], []).append(name)

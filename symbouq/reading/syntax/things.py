@@ -1,4 +1,4 @@
-"""Things of a trace: coreference of noun phrases."""
+"""The things in a trace, and which of them a noun phrase refers to."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from dataclasses import dataclass, field, fields
 from symbouq.reading.stems import singular_of
 
 _CODE = 2
-"""Maximum length of a number or letter code after a noun: "bay 12"."""
+"""Maximum length of a number or letter after a noun, as in "bay 12"."""
 _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
-"""Words that distinguish things of the same name."""
+"""Words that tell apart things with the same name."""
 
 
 @dataclass
 class Things:
-    """Things that a trace has mentioned, by name.
+    """The things mentioned so far in a trace, by name.
 
-    A name consists of the words of a noun phrase without its article, compared without case except
-    for single letters. A noun phrase with some of the words of exactly one known name, including
-    the last one, refers to that thing.
+    A name consists of a noun phrase's words without the article. Case matters only for single
+    letters. A noun phrase refers to a known thing if its words, including the last one, are part of
+    that thing's name and of no other.
 
     Attributes:
-        persons: Pronoun or possessive of the first or second person to the name of that person.
-        describing: Adjectives, which are not part of a name: "the RED box 1" may be box 1.
-        naming: Nouns that are optional before a proper name: "the STAR Vega".
-        spellings: The name of each thing, as first written.
-        known: Number of things in scene and question.
-        whole: Default whole of "on the left" and "in the corner".
-        view: Viewer of left and right, if stated.
-        viewed: Whether the text has used left or right.
-        frames: Frames of left and right in the scene: `compass`, `viewpoint`.
-        placed: Statements of the scene about each thing: relations, each with a ground.
+        persons: Maps each pronoun or possessive of the first or second person to that person's
+            name.
+        describing: Adjectives that are not part of a name: "the RED box 1" may be box 1.
+        naming: Nouns that may precede a proper name: "the STAR Vega".
+        spellings: The name of each thing as it was first written.
+        known: Number of things in the scene and the question.
+        whole: The whole that "on the left" and "in the corner" refer to by default.
+        view: Whoever sees left and right, if the text says so.
+        viewed: Whether the text has used left or right so far.
+        frames: What left and right are relative to in the scene: `compass`, `viewpoint`.
+        placed: What the scene states about each thing: relations, each with its ground.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -55,39 +56,39 @@ class Things:
     _siblings: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = field(default_factory=dict)
 
     def copy(self) -> Things:
-        """Independent copy."""
+        """Return an independent copy."""
         return Things(*(copy(getattr(self, each.name)) for each in fields(self)))
 
     def __len__(self) -> int:
         return len(self.spellings)
 
     def find(self, words: Sequence[str], head: str, proper: bool = False) -> int | None:
-        """Thing that a noun phrase refers to; None if it is new or ambiguous.
+        """Return the thing that a noun phrase refers to; None if it is new or ambiguous.
 
         Args:
-            words: Words that name it.
+            words: The words that name it.
             head: Head of the noun phrase.
-            proper: Whether it is a proper name, all of whose words count.
+            proper: Whether it is a proper name, in which every word counts.
         """
         words = self._named(words)
         key = _key(words)
         if key in self._of:
             return self._of[key]
-        if key[-1] == _OWNER:  # "Anna's", if she owns one thing
+        if key[-1] == _OWNER:  # "Anna's", if Anna owns exactly one thing
             owned = {thing for other, thing in self._of.items() if other[: len(key)] == key}
             return owned.pop() if len(owned) == 1 else None
         fits: dict[int, bool] = {}
         for other in self._by_head.get(_head(head), ()):
             like = self._is_alike(_folded(key), _folded(other), proper)
             fits[self._of[other]] = fits.get(self._of[other], True) and like
-        alike = {thing for thing, like in fits.items() if like}  # by its full name
+        alike = {thing for thing, like in fits.items() if like}  # by the full name
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
         alike = alike or self._answered(key)
         return alike.pop() if len(alike) == 1 else None
 
     def _answered(self, key: tuple[str, ...]) -> set[int]:
-        """Referent in an answer of "your tent", where the scene has "my tent", or of "you"."""
+        """Resolve "your tent" in an answer, where the scene has "my tent"; likewise "you"."""
         if key[0].lower() not in self.persons:
             return set()
         return {
@@ -97,16 +98,17 @@ class Things:
         }
 
     def numbers(self, thing: int, count: int) -> bool:
-        """Whether a group may have a stated number of things. The first stated number counts."""
+        """Whether a group may have `count` things. The number stated first is binding."""
         return self._count.setdefault(thing, count) == count
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
-        """Thing that a noun phrase names by its contents or goods, "the FLOWERS" for the flower
-        stall, "the TILES" for the pallet of tiles; None if there is none or several.
+        """Find the thing that a noun phrase names by its contents or goods: "the FLOWERS" for the
+        flower stall, "the TILES" for the pallet of tiles. Return None if no thing fits, or several
+        do.
 
         Args:
             words: Words of the noun phrase.
-            holders: Nouns of things named that way.
+            holders: Nouns for things that may be named by their contents.
         """
         key = tuple(singular_of(word) for word in _folded(_key(words)))
         alike: set[int] = set()
@@ -122,7 +124,7 @@ class Things:
         return named_so.pop() if len(alike) == 1 and named_so else None
 
     def is_a(self, thing: int, noun: str) -> bool:
-        """Whether a noun heads a thing's name or precedes its label: "coach C"."""
+        """Whether a noun heads a thing's name, or precedes its label: "coach C"."""
         named = any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
         opens = (key for key in self._of if len(key) == 2 and len(key[1]) <= _CODE)
         return named or any(self._of[key] == thing and key[0] == noun.lower() for key in opens)
@@ -130,8 +132,9 @@ class Things:
     def titled(
         self, words: Sequence[str], nouns: Collection[str], classifying: Collection[str] = ()
     ) -> int | None:
-        """Thing that a noun phrase names with its kind, "the Save button" for Save, "the clay
-        layer" for the clay; None without such a name, or if the phrase has its own thing.
+        """Find the thing that a noun phrase names together with its kind: "the Save button" for
+        Save, "the clay layer" for the clay. Return None if no thing fits, or if the whole phrase
+        names a thing.
 
         Args:
             words: Words of the noun phrase.
@@ -144,17 +147,17 @@ class Things:
         return self._of.get(_key(told)) if bears and _key(words) not in self._of else None
 
     def gather(self, words: Sequence[str], things: Sequence[int]) -> None:
-        """Make a plural noun phrase refer to the things it lists."""
+        """Let a plural noun phrase refer to the given things from then on."""
         self._gathered[_folded(_key(words))] = tuple(dict.fromkeys(things))
 
     def several(self, words: Sequence[str], head: str, count: int | None) -> tuple[int, ...]:
-        """Things that a plural noun phrase refers to: those listed under its words, otherwise all
-        whose names contain its words; empty if their number differs from the stated one.
+        """Return the things that a plural noun phrase refers to: those listed under its words,
+        otherwise all whose names contain its words. The result is empty if `count` contradicts it.
 
         Args:
-            words: Words that name them.
+            words: The words that name them.
             head: Head of the noun phrase.
-            count: Stated number, if any.
+            count: The stated number, if any.
         """
         key = _folded(_key(words))
         listed = [
@@ -173,7 +176,7 @@ class Things:
                 if singular[-1] in _folded(other) and set(singular) <= set(_folded(other))
             )
         )
-        # A thing that only a claim names is not among "the three cups" of the scene.
+        # "The three cups" of the scene exclude a cup that only a claim mentions.
         known = tuple(thing for thing in alike if thing < (self.known or len(self.spellings)))
         for found in (known, alike):
             if len(found) > 1 and count in (None, len(found)):
@@ -181,25 +184,25 @@ class Things:
         return ()
 
     def line_up(self, things: Iterable[int]) -> None:
-        """Record things as all those in one row."""
+        """Record that the given things form one row and are all of it."""
         self._rows.append(tuple(dict.fromkeys(things)))
 
     def row_of(self, thing: int) -> tuple[int, ...]:
-        """Things in the latest row of a thing; empty if it is in none."""
+        """Return the latest row that contains a thing; empty if there is none."""
         return next((row for row in reversed(self._rows) if thing in row), ())
 
     def every(self, count: int) -> tuple[int, ...]:
-        """All named things, if they have this number; otherwise empty."""
+        """Return all named things if there are `count` of them; otherwise empty."""
         first = self.known or len(self.spellings)
         named = dict.fromkeys(t for t in self._of.values() if t < first)
         return tuple(named) if len(named) == count else ()
 
     def alike(self, kinds: Collection[str]) -> list[tuple[int, ...]]:
-        """Things of one kind: those whose names have the same noun, and those listed as such:
-        "three columns: A, B and C".
+        """Group things by kind. A group has the things whose names share a noun, and those listed
+        as such: "three columns: A, B and C".
 
         Args:
-            kinds: Nouns of the kind.
+            kinds: Nouns for the kinds to return.
         """
         found: dict[str, dict[int, None]] = {}
         for key, thing in self._of.items():
@@ -213,12 +216,12 @@ class Things:
         return [tuple(things) for noun, things in found.items() if noun in kinds]
 
     def elliptic(self, told: Sequence[str], noun: str) -> int | None:
-        """Referent of "the blue one": the last thing whose name contains its words, otherwise a new
-        one.
+        """Resolve "the blue one": to the last thing whose name contains these words, otherwise to a
+        new one.
 
         Args:
             told: The distinguishing words.
-            noun: The last noun of the text.
+            noun: The last noun in the text.
         """
         key = set(_folded(_key(told)))
         alike = [thing for other, thing in self._of.items() if key <= set(_folded(other)[:-1])]
@@ -227,14 +230,16 @@ class Things:
         return self._new([*told, noun], noun) if noun else None
 
     def surroundings(self) -> int:
-        """The whole: the topic of a text that has named none."""
+        """Return the whole. If the text has named none, it is the unnamed surroundings."""
         if self.whole is None:
             self.whole = len(self.spellings)
             self.spellings.append("the surroundings")
         return self.whole
 
     def before(self, thing: int) -> int:
-        """Thing for another one's place before it moved; no noun phrase refers to it."""
+        """Add a thing that stands for the place `thing` had before it moved. No noun phrase refers
+        to it.
+        """
         name = f"{self.spellings[thing]} (earlier"
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
         self.spellings.append(f"{name}, {taken + 1})" if taken else f"{name})")
@@ -243,18 +248,20 @@ class Things:
         return place
 
     def ahead(self, thing: int) -> int:
-        """Thing for what another one faces; no noun phrase refers to it."""
+        """Return a thing that stands for whatever `thing` faces. No noun phrase refers to it."""
         if thing not in self._ahead:
             self._ahead[thing] = len(self.spellings)
             self.spellings.append(f"{self.spellings[thing]} (ahead)")
         return self._ahead[thing]
 
     def is_ahead(self, thing: int) -> bool:
-        """Whether a thing stands for what another one faces."""
+        """Whether a thing stands for what another thing faces."""
         return thing in self._ahead.values()
 
     def like(self, words: Sequence[str]) -> list[int]:
-        """Things whose names contain some words and end in the last, in order of introduction."""
+        """Return the things whose names contain the given words and end in the last of them, in
+        order of introduction.
+        """
         key = _folded(_key(words))
         alike = {
             thing
@@ -265,11 +272,11 @@ class Things:
         return sorted(t for t in alike | of_kind if not self.known or t < self.known)
 
     def introduce(self, words: Sequence[str], kind: Sequence[str]) -> int:
-        """New thing of a known kind: "another box".
+        """Add a new thing of a known kind: "another box".
 
         Args:
-            words: Words that name it, possibly used before.
-            kind: Words that name its kind.
+            words: The words that name it; another thing may have the same.
+            kind: The words that name its kind.
         """
         taken = len(self.introduced(words))
         thing = self._new(words, words[-1]) if not taken else len(self.spellings)
@@ -279,20 +286,21 @@ class Things:
         return thing
 
     def introduced(self, words: Sequence[str]) -> tuple[int, ...]:
-        """Things introduced in some words as further ones of their kind."""
+        """Return the things introduced by exactly these words as further ones of their kind."""
         key = _folded(_key(words))
         return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
 
     def told_apart(self, words: Sequence[str]) -> list[list[str]]:
-        """The kinds of which the text has introduced a further thing, of those that a noun phrase
-        may be of: that of its words, and where these name nothing more than a part of them.
+        """Return the kinds that a noun phrase may mean and of which the text has introduced a
+        further thing. A kind matches if it has exactly the phrase's words, or some of them while no
+        thing is called by all.
         """
         key = _folded(_key(words))
         kinds = {kind for _, kind in self._siblings.values() if set(kind) <= set(key)}
         return [[*kind] for kind in kinds if set(kind) == set(key) or key not in self._of]
 
     def exchange(self, one: int, two: int) -> None:
-        """Record that two things change places and have moved."""
+        """Record that two things have swapped places."""
         self._moved |= {one, two}
 
     def has_moved(self, thing: int) -> bool:
@@ -300,11 +308,11 @@ class Things:
         return thing in self._moved
 
     def call(self, words: Sequence[str], thing: int) -> None:
-        """Give a thing another name, unless the name is taken."""
+        """Give a thing a further name, unless the name is taken."""
         self._of.setdefault(_key(words), thing)
 
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
-        """Thing that a noun phrase refers to, possibly a new one."""
+        """Return the thing that a noun phrase refers to, which may be new."""
         found = self.find(words, head, proper)
         if found is None:
             return self._new(words, head)
@@ -312,7 +320,7 @@ class Things:
         return found
 
     def _tell_more(self, thing: int, key: tuple[str, ...], head: str) -> None:
-        """Record the additional words of a further name: a lamp called the tall lamp is not the
+        """Record a longer name for a thing. Once a lamp is called the tall lamp, it is not the
         brass lamp.
         """
         names = self._by_head.get(_head(head), ())
@@ -323,8 +331,9 @@ class Things:
             self._by_head[_head(head)] = (*names, key)
 
     def _is_alike(self, given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
-        """Whether two names with one head may refer to the same thing: one contains all words of
-        the other, and their owners do not differ: "my field", "the field of my cousin".
+        """Whether two names with the same head may refer to the same thing. One must contain all
+        words of the other, and they must not have different owners: "my field", "the field of my
+        cousin".
         """
         words, others = set(given), set(known)
         if words == others or (proper and len(given) == 1 and given == known[-1:]):
@@ -339,7 +348,7 @@ class Things:
         return words < others or (others < words and not words & _OTHERS)
 
     def _named(self, words: Sequence[str]) -> Sequence[str]:
-        """Words of a name; pronouns for a person become that person's name."""
+        """The words of a name. A pronoun for a person becomes that person's name."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
         return words if person is None else [person]
 
@@ -353,12 +362,12 @@ class Things:
 
 
 def _is_code(word: str) -> bool:
-    """Whether a word of a name is a number or a letter: "bay 12"."""
+    """Whether a word in a name is a number or a letter: "bay 12"."""
     return len(word) == 1 or any(map(str.isdecimal, word))
 
 
 def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether a name consists of the first words of another one, and is not its owner."""
+    """Whether `other` begins with `key`, other than as an owner: "Anna" in "Anna's tent"."""
     rest = other[len(key) :]
     return other[: len(key)] == key and bool(rest) and rest[0] not in (_OWNER, "of")
 
@@ -368,8 +377,8 @@ _OWNERS = frozenset(("my", "our", "your"))
 
 
 def _belongs(given: tuple[str, ...], known: tuple[str, ...]) -> bool:
-    """Whether a name has an owner that another name excludes: "my field" is not "the field of my
-    cousin", nor "my cousin's field".
+    """Whether two names have different owners: "my field" is not "the field of my cousin", nor "my
+    cousin's field".
     """
     owned = given[0] in _OWNERS or not set(given) <= set(known)  # "paper roll" is the roll of paper
     if "of" in known and "of" not in given and owned:

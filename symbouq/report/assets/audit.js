@@ -114,7 +114,7 @@ function reliabilityCard(found) {
 }
 
 function modelCard() {
-  const heads = ["model", "traces", "right", "relation read", ...VERDICTS.map((v) => NAMES[v]), "with a contradiction", "AUROC"];
+  const heads = ["model", "traces", "right", "relation read", ...VERDICTS.map((v) => NAMES[v]), "contradictory", "AUROC"];
   const rows = Object.entries(DATA.models).map(([name, found]) => {
     const conflicts = found.conflicts.reduce((sum, [claim, traces]) => sum + (claim ? traces : 0), 0);
     return [name, number(found.traces), found.reliability ? percent(found.reliability.right, found.reliability.count) : "–",

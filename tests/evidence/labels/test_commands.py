@@ -124,6 +124,6 @@ def test_answers_outside_their_space_are_said(tmp_path: Path) -> None:
     assert [record["labels"] for record in read(result.stdout)] == [[None, 1], [None, 1]]
     assert "trace c: answer: 'nowhere' is no label of the answer space: left" in result.stderr
     assert "warning" not in result.stderr
-    silent = [trace(name, "option C") for name in "abc"] + [trace("d", "left")]
+    silent = [trace(name, "option Q") for name in "abc"] + [trace("d", "left")]
     result = run("labels", "answer", lines(tmp_path / "t.jsonl", *silent))
     assert "warning: 3 of 4 delivered answers are no label" in result.stderr

@@ -211,4 +211,4 @@ def test_no_verdict_is_false() -> None:
 
 @pytest.mark.slow
 def test_no_verdict_is_false_among_many() -> None:
-    assert not false(3000, seed=11)
+    assert not false(1500, seed=11)

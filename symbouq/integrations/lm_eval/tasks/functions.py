@@ -1,4 +1,4 @@
-"""What the tasks beside call: questions of a file, and what an audit makes of a response."""
+"""Functions that the tasks next to this file call: read questions, and audit a response."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from symbouq.integrations.questions import QUESTION, prompted
 def questions(
     file: str | None = None, free_form: bool = True, hops: int | None = None, **_: Any
 ) -> dict[str, Dataset]:
-    """The questions of a file of records, as the split `test`.
+    """Return the questions in a file of records, as the split `test`.
 
     Args:
-        file: The file, as `symbouq data import` writes it.
-        free_form: Whether the model reasons in prose; else it writes an object of the contract.
-        hops: The number of hops of the questions; all where None.
+        file: The file, as written by `symbouq data import`.
+        free_form: Whether the model reasons in prose, rather than in the contract's JSON.
+        hops: Number of hops of the questions to use; None for all.
 
     Raises:
         SymboUQError: If no file is named.
-        RecordError: At the first record that is no question.
+        RecordError: At the first record that is not a question.
     """
     if file is None:
         raise SymboUQError('name the questions with --metadata \'{"file": "FILE"}\'')
@@ -37,7 +37,7 @@ def questions(
 
 
 def process_results(doc: Mapping[str, Any], results: Sequence[str]) -> dict[str, float]:
-    """The rewards of a response (`symbouq.integrations.lm_eval.plugin.rewarded`).
+    """Return the rewards of a response (`symbouq.integrations.lm_eval.plugin.rewarded`).
 
     Args:
         doc: A row of `questions`.

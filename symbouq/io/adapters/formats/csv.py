@@ -1,7 +1,7 @@
-"""CSV with a header line; the separator is a comma, a semicolon or a tab.
+"""CSV with a header line. The separator is a comma, a semicolon or a tab.
 
-Cells are texts, and an empty one is an absent field. Where a trace's field is a list or
-an object, a cell that holds one as JSON is taken as such.
+Cells are texts, and an empty cell is an absent field. If a trace's field is a list or an object, a
+cell with JSON of this type is decoded.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ from symbouq.io.values import decoded
 
 _SEPARATORS = ",;\t"
 _LONGEST = 1 << 24
-"""Characters that a cell may have: a quote that is never closed must not fill the memory."""
+"""Maximum number of characters in a cell, so that a quote that is never closed cannot fill the
+memory.
+"""
 
 _TEXTS = ("scene", "reasoning", "answer", "answer_space")
-"""Fields that may be a text or a list; the text is taken as JSON only where it is a list."""
+"""Fields that may be a text or a list. The cell is decoded only if it is a JSON list."""
 
 _VALUES = ("scene_relations", "claims", "tokens", "samples", "scores")
-"""Fields that are no text."""
+"""Fields that are never a text."""
 
 
 class _Csv(Adapter):
-    """The rows below the header."""
+    """Reader of the rows below the header."""
 
     @classmethod
     def detects(cls, source: Input) -> bool:
@@ -57,10 +59,10 @@ class _Csv(Adapter):
 
 
 class _Texts:
-    """Lines as texts; a line that is too long is empty, and its error is kept.
+    """Lines as texts. A line that is too long becomes empty, and its error is kept.
 
     Attributes:
-        fault: The error of the last such line; whoever reads row by row takes it away.
+        fault: The error of the last such line. Code that reads row by row resets it.
     """
 
     def __init__(self, lines: Iterator[bytes | RecordError]) -> None:
@@ -73,12 +75,12 @@ class _Texts:
                 self.fault = line
                 yield "\n"
             else:
-                # What is no UTF-8 fails with its own row, not with the file.
+                # Invalid UTF-8 makes its own row fail, not the whole file.
                 yield line.decode(errors="surrogateescape")
 
 
 def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | RecordError]]:
-    """The rows that are not blank, with the number of the line on which each begins."""
+    """Yield the rows that are not blank, with the number of the line on which each begins."""
     table = csv.reader(iter(texts), delimiter=separator, strict=True)
     while True:
         number = table.line_num + 1
@@ -97,7 +99,7 @@ def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | Reco
 
 
 def _row(columns: list[str], cells: list[str] | RecordError) -> dict[str, Any] | RecordError:
-    """The cells by column, None for an empty one; or why they cannot be read."""
+    """Return the cells by column, None for an empty one; or why they cannot be read."""
     if isinstance(cells, RecordError):
         return cells
     if len(cells) != len(columns):
@@ -109,7 +111,6 @@ def _row(columns: list[str], cells: list[str] | RecordError) -> dict[str, Any] |
 
 
 def _value(field: str, text: Any) -> Any:
-    """A cell as the value of a field."""
     if not isinstance(text, str):
         return text
     if field in _VALUES or (field in _TEXTS and text.lstrip().startswith("[")):

@@ -1,4 +1,4 @@
-"""Datasets that Hugging Face `datasets` has saved to disk: one folder per split."""
+"""Datasets saved to disk by Hugging Face `datasets`: one folder per split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ONE = "state.json"
 
 
 class _HuggingFace(TableAdapter):
-    """The rows of one split."""
+    """Reader of the rows of one split."""
 
     @classmethod
     def detects(cls, source: Input) -> bool:
@@ -34,7 +34,7 @@ class _HuggingFace(TableAdapter):
         package = _package()
         try:
             dataset = package.load_from_disk(str(self.source.file)).with_format(None)
-        except Exception as error:  # whatever it is that the reader trips over
+        except Exception as error:  # whatever makes the reader fail
             raise RecordError(f"not readable as a data set: {one_line(error)}") from error
         check_columns(dataset.column_names, self.options)
         for number in range(len(dataset)):
@@ -47,7 +47,7 @@ class _HuggingFace(TableAdapter):
 
 
 def _check_split(source: Input) -> None:
-    """Refuses a folder of several splits, which is none of them."""
+    """Refuse a folder that contains several splits instead of being one."""
     listed = source.file / _SPLITS
     if listed.is_file():
         try:

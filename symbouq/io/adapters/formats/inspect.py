@@ -1,7 +1,7 @@
-"""Logs of inspect_ai: JSON, read here sample by sample, and `.eval`, read by inspect_ai.
+"""Logs of inspect_ai: JSON, read here sample by sample, and `.eval`, read through inspect_ai.
 
-A sample of a later epoch has the epoch behind its id (`7:2`). Places are the numbers of
-the samples in their log.
+From the second epoch on, the epoch is appended to a sample's id (`7:2`). Positions are the numbers
+of the samples in their log.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from symbouq.io.values import described, expect, posed
 
 _ATTACHED = "attachment://"
 _BULK = {"events", "events_data", "store"}
-"""Fields that the audit has no use for, and most of a sample's size."""
+"""Fields that the audit does not need and that make up most of a sample's size."""
 
 
 class _Inspect(JsonAdapter):
-    """The samples of a log."""
+    """Reader of the samples in a log."""
 
     expected = "a sample of inspect_ai (id, epoch, input, output)"
 
@@ -74,11 +74,11 @@ def _package() -> Any:
 
 
 def _archived(file: str) -> Iterator[bytes | RecordError]:
-    """The samples of an archive as JSON, through inspect_ai's own reader."""
+    """Yield the samples of an archive as JSON, using inspect_ai's own reader."""
     log = _package()
     try:
         summaries = log.read_eval_log_sample_summaries(file)
-    except Exception as error:  # whatever it is that the reader trips over
+    except Exception as error:  # whatever makes the reader fail
         raise RecordError(f"inspect_ai cannot read this log: {_short(error)}") from error
     for summary in summaries:
         sample: bytes | RecordError
@@ -106,7 +106,7 @@ def _short(message: Any) -> str:
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:
-    """A value with the texts that the log keeps apart put back."""
+    """Return a value in which the texts that the log stores separately are put back."""
     if isinstance(value, str) and value.startswith(_ATTACHED):
         return attached.get(value.removeprefix(_ATTACHED), value)
     if isinstance(value, list):

@@ -1,6 +1,6 @@
-"""The samples of lm-evaluation-harness (`samples_*.jsonl`, from `--log_samples`).
+"""Samples of lm-evaluation-harness (`samples_*.jsonl`, from `--log_samples`).
 
-The harness writes a row per filter and document with the same responses; a document
+The harness writes a row for each filter and document, with the same responses. Each document
 becomes one trace, read from the unfiltered first response.
 """
 
@@ -18,13 +18,13 @@ from symbouq.io.values import expect, posed
 
 
 class _LmEval(JsonAdapter):
-    """Rows of `samples_*.jsonl`."""
+    """Reader of the rows of `samples_*.jsonl`."""
 
     expected = "a row of lm-evaluation-harness (doc_id, arguments, resps)"
 
     def __init__(self, source: Input, options: ReadOptions) -> None:
         super().__init__(source, options)
-        self._filters: dict[str, str] = {}  # by document, of the row that was read
+        self._filters: dict[str, str] = {}  # maps a document to the filter of the row that was read
 
     @classmethod
     def detects(cls, source: Input) -> bool:
@@ -65,13 +65,14 @@ class _LmEval(JsonAdapter):
 
 
 def _is_results(first: dict[str, Any]) -> bool:
-    """Whether a document holds the scores of a run, `results_*.json`."""
     beside = ("configs", "versions", "n-shot", "n-samples", "group_subtasks")
     return isinstance(first.get("results"), dict) and not first.keys().isdisjoint(beside)
 
 
 def _samples_of(results: str) -> str:
-    """Where the samples of a run are, by the file of its scores: both end in the run's time."""
+    """Say where the samples of a run are, given the file with its scores. Both names end in the
+    run's time.
+    """
     said = "holds the scores of lm-evaluation-harness, not its samples; "
     file = Path(results.removesuffix(".gz"))
     time = file.stem.removeprefix("results_")
@@ -82,7 +83,7 @@ def _samples_of(results: str) -> str:
 
 
 def _texts(resps: Any) -> list[str]:
-    """The generated texts: one list per request, of which a generation task has one."""
+    """Return the generated texts: one list per request, and generation tasks have one request."""
     listed = resps[0] if isinstance(resps, list) and resps else resps
     texts = listed if isinstance(listed, list) else [listed]
     if not texts:
@@ -92,7 +93,7 @@ def _texts(resps: Any) -> list[str]:
 
 
 def _prompt(arguments: Any) -> Any:
-    """The prompt: `gen_args_0.arg_0`, or the first argument in rows of older versions."""
+    """Return the prompt: `gen_args_0.arg_0`, or the first argument in rows of older versions."""
     if isinstance(arguments, dict):
         arguments = arguments.get("gen_args_0")
         arguments = arguments.get("arg_0") if isinstance(arguments, dict) else None

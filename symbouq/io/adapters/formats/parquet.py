@@ -1,7 +1,7 @@
-"""Parquet files, through pyarrow.
+"""Parquet files, read through pyarrow.
 
-What cannot be read costs the rows that need it; where none does, the column is reported once, and
-left out.
+If a column cannot be read, the rows that need it fail. If no row needs it, the column is reported
+once and left out.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from symbouq.io.tabular import holds_records, json_columns, need_pyarrow
 from symbouq.records import Trace
 
 _ROWS = 64
-"""Rows decoded at a time."""
+"""Number of rows decoded at a time."""
 
 
 class _Parquet(TableAdapter):
-    """The rows of a file; those of a file of ours are records as they stand."""
+    """Reader of the rows of a file. Rows of our own files already are records."""
 
     @classmethod
     def detects(cls, source: Input) -> bool:
@@ -49,7 +49,7 @@ class _Parquet(TableAdapter):
                     system, place = located(path)
                     file = system.open_input_file(place)
                 else:
-                    file = self.source.file.open("rb")  # pyarrow takes no name but in UTF-8
+                    file = self.source.file.open("rb")  # pyarrow only accepts names in UTF-8
                 opened = stack.enter_context(file)
                 self._table = stack.enter_context(parquet.ParquetFile(opened))
                 schema = self._table.schema_arrow
@@ -72,7 +72,7 @@ class _Parquet(TableAdapter):
         return super().trace(record, number)
 
     def _is_needed(self, column: str) -> bool:
-        """Whether a trace cannot do without a column that is there: a field, or what fills one."""
+        """Whether a trace needs a column: a field, or one from which a field is filled."""
         return (
             column in Trace.model_fields
             or column in (*CONVERSATIONS, *PROMPTS, *RESPONSES)
@@ -80,13 +80,13 @@ class _Parquet(TableAdapter):
         )
 
     def _group(self, group: int, before: int) -> Iterator[Record]:
-        """The rows of a group of rows, before which there are some."""
+        """Yield the rows of a row group; `before` is the number of rows that precede it."""
         number = before
         columns = None
         while True:
             try:
                 done = before
-                # No threads of its own: processes are started beside the reading.
+                # Without threads of its own, because processes are started during the reading.
                 for batch in self._table.iter_batches(
                     _ROWS, row_groups=[group], columns=columns, use_threads=False
                 ):
@@ -95,7 +95,7 @@ class _Parquet(TableAdapter):
                         number = done + len(batch)
                     done += len(batch)
                 return
-            except Exception as error:  # whatever a damaged page makes of it
+            except Exception as error:  # whatever a damaged page causes
                 if columns is not None:
                     raise RecordError(f"not readable as Parquet: {one_line(error)}") from error
             faults = self._faults(group)
@@ -109,7 +109,7 @@ class _Parquet(TableAdapter):
                 yield from self._left_out(number + 1, name, fault)
 
     def _faults(self, group: int) -> dict[str, str]:
-        """The columns of a group of rows that cannot be read, with the reason."""
+        """Return the columns of a row group that cannot be read, with the reasons."""
         faults = {}
         for name in self._columns:
             try:
@@ -119,7 +119,7 @@ class _Parquet(TableAdapter):
         return faults
 
     def _batch(self, batch: Any, before: int) -> Iterator[Record]:
-        """The rows of a batch, cell by cell where one of them is bad."""
+        """Yield the rows of a batch, cell by cell if one of them is bad."""
         try:
             rows = [self._decoded(row) for row in batch.to_pylist()]
         except Exception:
@@ -141,14 +141,12 @@ class _Parquet(TableAdapter):
         yield number, row
 
     def _left_out(self, number: int, name: str, fault: str) -> Iterator[Record]:
-        """The report of a column that is left out, unless it was given before."""
         if name not in self._reported:
             self._reported.add(name)
             message = f"column {name}: {fault}; it is left out where it cannot be read"
             yield number, RecordError(message)
 
     def _decoded(self, row: dict[str, Any]) -> dict[str, Any]:
-        """A row with the values that stand there as JSON text."""
         texts = self._texts & row.keys()
         return row | {name: from_json(row[name]) for name in texts if row[name] is not None}
 

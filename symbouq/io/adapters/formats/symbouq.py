@@ -1,6 +1,6 @@
-"""Our own JSON Lines where fields are renamed: `--map` and `--prompt-split`.
+"""Our own JSON Lines with renamed fields: `--map` and `--prompt-split`.
 
-Without these options the lines are not touched at all (`symbouq.io.stream`).
+Without these options, the lines are passed on unchanged (`symbouq.io.stream`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from symbouq.io.adapters.inputs import Input
 
 
 class _SymboUQ(JsonAdapter):
-    """Traces of our own, or of any other fields, which `--map` names."""
+    """Reader of our own traces, or of records whose fields `--map` names."""
 
     expected = "a trace, an object with scene and response"
 
