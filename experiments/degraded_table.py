@@ -193,8 +193,8 @@ Line = tuple[list[str], dict[str, Area | None]]
 
 
 def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
-    """The rows for a set of traces: for each step, all traces and those that do not use what is
-    hidden.
+    """The rows for a set of traces: for each step, all traces, and those that do not use hidden
+    sentences.
     """
     for step in range(LAST + 1):
         at = [trace for trace in traces if len(trace.steps) > step]

@@ -224,8 +224,8 @@ class Delivery:
         return frozenset()
 
     def _concluded(self, units: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """Labels in the last list or sentence that says what is possible or, unless `announced`,
-        concludes.
+        """Labels in the last list or sentence that says which relations are possible or, unless
+        `announced`, that concludes.
         """
         opening = P.announces if announced else P.concludes
         last = len(units)
@@ -297,7 +297,7 @@ class Delivery:
         return found
 
     def _item(self, text: str) -> frozenset[str]:
-        """Relation of a list item: what its case leads to, otherwise what it starts with."""
+        """Relation of a list item: the one its case leads to, otherwise the one it starts with."""
         if P.item_defines.match(text):
             return frozenset()
         outside = P.aside.sub(" ", re.split(r"\bbut\b", text)[0])

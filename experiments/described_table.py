@@ -216,7 +216,7 @@ def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
 
 
 def first_answer(row: dict[str, Any]) -> str:
-    """What the model answered before explaining itself, or else at the end of its reasoning."""
+    """The model's answer before it explained itself, or else at the end of its reasoning."""
     meta = row["meta"]
     if "first_answer" in meta:
         chosen = meta["first_selected"]

@@ -105,7 +105,7 @@ def grid_trace(
     row: Mapping[str, Any], patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> Labelled | None:
     """Turn a response that places things on a grid into a trace with labelled steps. None if it
-    does not place things, or if the scene does not say where one is.
+    places nothing, or if the scene does not locate a thing.
     """
     lines = [line.strip() for line in row["response"].splitlines() if line.strip()]
     starts = _START.search(row["response"])

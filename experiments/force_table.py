@@ -84,7 +84,7 @@ def scores(
 
 
 def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> list[list[Any]]:
-    """Rows for one set: each score, with what is left of it after each change."""
+    """Rows for one set: each score, with what remains of it after each change."""
     fitted = [trace for trace in traces if real.fold_of(trace.scene)]
     rest = {t.id: t for t in traces if not real.fold_of(t.scene) and t.said}
     chosen = {*random.Random(2026).sample(sorted(rest), min(size, len(rest)))}

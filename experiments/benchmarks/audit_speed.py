@@ -445,7 +445,7 @@ KINDS = {
     "cardinal": "qsr_composition/llm_traces_cdc*.jsonl.gz",
     "SpartQA": "spartqa/llm_traces*.jsonl.gz",
 }
-"""Files of real traces that are timed apart."""
+"""Kinds of real traces, timed separately, and their files."""
 STAGES = {
     "cutting, words": [(Sentences, "_read")],
     "parser": [(Sentences, "_docs")],
@@ -458,12 +458,12 @@ STAGES = {
     "description": [(auditor_module, "describe")],
     "JSON": [(sys.modules[__name__], "to_json")],
 }
-"""Stages of an audit: what each is, without what others are of it."""
+"""Stages of an audit, with the functions that belong to each."""
 
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """CPU seconds by stage, each without the stages that it calls."""
+    """Measure CPU seconds by stage, not counting other stages that a stage calls."""
     spent = dict.fromkeys(STAGES, 0.0)
     running: list[str] = []
     since = time.process_time()
@@ -505,7 +505,7 @@ def cpu(run: Callable[[], object]) -> float:
 
 
 def shares(data: Path) -> None:
-    """100 traces of each kind, evenly drawn and read together."""
+    """Measure 100 traces of each kind, drawn evenly and read together."""
     body, blank = [], spacy.blank("en")
     pipeline().nlp("It is warm.")
     for kind, pattern in KINDS.items():

@@ -55,7 +55,7 @@ STRUCTURED = (
 """The appendix's instruction for structured traces."""
 
 _PLACEHOLDERS = ("atomic spatial step", "...", "final answer")
-"""Its placeholders for a step, for further steps and for the conclusion."""
+"""Placeholders in `STRUCTURED` for a step, for further steps and for the conclusion."""
 
 FREE_FORM = (
     "Think step by step in plain sentences, then give the final answer on a last line that "

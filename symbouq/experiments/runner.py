@@ -434,7 +434,7 @@ class Run:
                 if state is None:
                     break
                 stage, folder = state.stage, state.folder
-                assert folder is not None  # what it reads is finished
+                assert folder is not None  # all stages that it reads are finished
                 if begun:
                     begun(stage)
                 outputs = [item for item in stage.inputs if not isinstance(item, Path)]

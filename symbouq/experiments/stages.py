@@ -805,8 +805,7 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
         raise failed[0]
 
 
-# Of each kind, a process keeps only what it loaded last, because the stages of one model follow
-# each other.
+# Each loader keeps only what it loaded last, because the stages of one model follow each other.
 
 
 def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:

@@ -50,7 +50,7 @@ class Coverage:
         if kind == "evaluable":
             d = np.array([profile["determinacy"] for profile in profiles], np.float64)
             unknown = np.array([profile["unknown_rate"] for profile in profiles], np.float64)
-            # Blocked claims are a share 1 - d - nu of the parsed claims; d and nu are what is left.
+            # Blocked claims are a share 1 - d - nu of the parsed claims; d + nu is the rest.
             left = d + unknown
             delta = pi * np.divide(d, left, out=np.zeros_like(d), where=left > 0)
         return cls(pi, delta)

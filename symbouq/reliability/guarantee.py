@@ -162,9 +162,7 @@ def prefix_threshold(
 
 
 def kept_claims(uncertainties: Sequence[float], threshold: float | None) -> int:
-    """Number of leading claims before the first one that reaches a threshold from
-    `prefix_threshold`.
-    """
+    """Number of leading claims below a threshold from `prefix_threshold`."""
     if threshold is None:
         return 0
     return sum(1 for _ in takewhile(lambda value: value < threshold, uncertainties))

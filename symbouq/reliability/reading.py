@@ -84,7 +84,7 @@ def feature_names(composition: Composition) -> list[str]:
     """Names of the features of Constraint-Only.
 
     For each context, there are 16 for the trace, 23 for the conclusion, and the means of the 23
-    over all claims. With `worlds`, there are 8 more. Smaller compositions use the first of these.
+    over all claims. With `worlds`, there are 8 more. Smaller compositions use only the first ones.
     """
     names = []
     for context in CONTEXTS[composition]:

@@ -168,6 +168,6 @@ class VllmEngine(LocalEngine):
 
 
 def _scored(token: int, places: Mapping[int, Any]) -> Scored:
-    """A token with its most probable alternatives, from vLLM's table of all of them by rank."""
+    """A token with its most probable alternatives, from vLLM's table ordered by rank."""
     best = sorted(places.items(), key=lambda item: item[1].rank)[:TOP]
     return token, places[token].logprob, [(other, value.logprob) for other, value in best]

@@ -282,5 +282,5 @@ class NLIEquivalence:
 
 
 Equivalence = AuditorEquivalence | NLIEquivalence
-"""What the sampling scores need: it decides whether two traces for one question deliver answers
+"""What the sampling scores need. It decides whether two traces for one question deliver answers
 with the same meaning, and whether a sample supports or contradicts a claim (numbered from 0)."""

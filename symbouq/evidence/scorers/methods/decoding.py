@@ -130,14 +130,14 @@ class CCP(_TokenStatistic):
     about the claim alone, whereas Perplexity also measures doubt about the wording. It is a sum,
     because the claim holds if every token does.
 
-    Fadeeva et al. (2024) define, for a word with alternatives x^k of which an NLI model says that
-    the claim with x^k in its place entails (e), contradicts (c) or is neutral to the claim,
-    `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The
-    value here is `-log(1 - CCP_claim)`, which gives the same order of claims. There are two
-    approximations: the four top tokens stand for all alternatives, and words decide instead of an
-    NLI model. Two tokens mean the same if their texts agree without case, space and surrounding
-    punctuation. They are of the same kind if both have letters, or if both have digits but no
-    letters. A token with neither claims nothing and counts as 0.
+    Fadeeva et al. (2024) replace a word by each of its alternatives x^k. An NLI model says whether
+    the result entails (e), contradicts (c) or is neutral to the claim. They define `CCP_word =
+    sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The value here is
+    `-log(1 - CCP_claim)`, which gives the same order of claims. There are two approximations: the
+    four top tokens stand for all alternatives, and words decide instead of an NLI model. Two tokens
+    mean the same if their texts agree without case, space and surrounding punctuation. They are of
+    the same kind if both have letters, or if both have digits but no letters. A token with neither
+    claims nothing and counts as 0.
 
     Texts and log-probabilities come from the record's `tokens`. If a generated token is not among
     its top four, it is added to them.

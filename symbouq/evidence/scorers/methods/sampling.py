@@ -28,7 +28,7 @@ from symbouq.metrics import Values
 
 
 def _answer_lacking(samples: Sequence[Record]) -> str:
-    """What the samples lack if none has an answer, because silence is not agreement."""
+    """What the samples lack if none has an answer. (Silence is not agreement.)"""
     if any(answer_of(sample).strip() for sample in samples):
         return ""
     return f"an answer in one of its {len(samples)} samples"
