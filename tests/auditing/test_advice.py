@@ -168,6 +168,7 @@ def test_a_worker_keeps_no_more_traces_than_a_run_does() -> None:
 def test_shards_name_their_contradicted_traces() -> None:
     """As JSON, the way from a shard to the table; of twelve the first ten are named."""
     claim = {"index": 2, "text": "A is below B.", "relations": [], "verdict": "contradicted"}
+    claim["premises"] = ["scene:1", "claim:1"]
     audits = [
         {"source": {"file": "t", "line": n}, "claims": [claim], "scene": {"feasible": True}}
         for n in range(1, 13)
@@ -175,6 +176,6 @@ def test_shards_name_their_contradicted_traces() -> None:
     total = json.loads(json.dumps(Summary.total(map(Summary.of, audits))))
     summary = Summary.from_total(total)
     assert (summary.traces, summary.contradicted) == (12, 12)
-    assert summary.wrong == [("t", n, 2, "A is below B.") for n in range(1, 11)]
+    assert summary.wrong == [("t", n, 2, "A is below B.", "scene 1, claim 1") for n in range(1, 11)]
     summary.add(Summary.from_total(total))
     assert (summary.contradicted, len(summary.wrong)) == (24, 10)
