@@ -72,7 +72,7 @@ class Relation:
 
     @property
     def converse(self) -> Relation:
-        """The same relation as seen from the other thing. For "inside", it is the relation itself."""
+        """The same relation as seen from the other thing; for "inside", the relation itself."""
         if self.name == "inside":
             return self
         return Relation(self.opposite.name, self.object, self.subject)
