@@ -1,11 +1,12 @@
 """Constraint-Only for text alone: a small classifier on the auditor's features of a trace.
 
 The paper trains Constraint-Only on the source, with claim and trace labels
-(`symbouq.evidence.scorers.methods.symbolic`). This classifier is for users who only have labelled traces of
-the target. It is a logistic regression on the features from `symbouq.reliability.reading`. Each
-training trace is scored by a classifier that was fitted without its fold, so that DARC sees it like
-a new one. If those scores rank no better than chance, the score is omitted, because DARC would
-reverse it, although the classifier fitted to all traces is not reversed.
+(`symbouq.evidence.scorers.methods.symbolic`). This classifier is for users who only have labelled
+traces of the target. It is a logistic regression on the features from
+`symbouq.reliability.reading`. Each training trace is scored by a classifier that was fitted without
+its fold, so that DARC sees it like a new one. If those scores rank no better than chance, the score
+is omitted, because DARC would reverse it, although the classifier fitted to all traces is not
+reversed.
 """
 
 from __future__ import annotations
