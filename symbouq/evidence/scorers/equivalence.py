@@ -52,7 +52,7 @@ def _status(record: Record) -> str:
 
 
 def _plain(text: str) -> str:
-    """Remove punctuation and extra spaces from a text, and ignore case."""
+    """Return the text in lower case, without punctuation and extra spaces."""
     kept = "".join(c if c.isalnum() else " " for c in text.casefold())
     return " ".join(kept.split())
 

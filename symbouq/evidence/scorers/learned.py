@@ -70,7 +70,7 @@ class Learned(Scorer):
     seeded = True
 
     def __init__(self, settings: Settings | None = None) -> None:
-        from symbouq.evidence.scorers import networks  # noqa: F401  # its error names the missing extra
+        from symbouq.evidence.scorers import networks  # noqa: F401  # checks the extra
 
         self.settings = settings or Settings()
         self.history: tuple[Epoch, ...] = ()

@@ -115,8 +115,7 @@ class CacheWriter:
         return done
 
     def _claim_folder(self) -> None:
-        """Make the folder a cache with this configuration, or fail if it already has another one.
-        """
+        """Make the folder a cache with this configuration, unless it already has another one."""
         self.folder.mkdir(parents=True, exist_ok=True)
         wanted = asdict(self.configuration)
         file = self.folder / CONFIGURATION
@@ -140,7 +139,7 @@ class CacheWriter:
     def _with_claims(
         self, part: Iterable[Numbered | RecordError], audits: ById | None, ids: set[str]
     ) -> tuple[list[_Claimed], list[RecordError]]:
-        """Return the traces in a shard with their claims, and errors for traces without claims."""
+        """Return the traces in a shard with their claims, and errors for all other records."""
         claimed: list[_Claimed] = []
         failed: list[RecordError] = []
         for item in part:
