@@ -40,7 +40,7 @@ _PACKAGES = {
     "vllm": ("vllm",),
     "gguf": GGUF_PACKAGES,
 }
-"""For each extra, the packages that it installs."""
+"""For each extra, the import names of its packages."""
 
 _Stage = TypeVar("_Stage", bound=Stage)
 

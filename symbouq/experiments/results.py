@@ -61,8 +61,8 @@ ORACLE = ("Constraint", "Neural-Seq")
 
 
 class CellResults:
-    """Return the test traces of a backbone on a dataset. There are none if the backbone does not
-    answer this dataset.
+    """A backbone's test traces on a dataset. There are none if the backbone does not answer this
+    dataset.
     """
 
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
