@@ -502,8 +502,8 @@ def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation,
 
 
 def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None, str]]:
-    """Judge an audit. Yield columns, each with the position of the claim (if the finding concerns a
-    claim) and the finding.
+    """Judge an audit. Yield triples: the column of the table, the position of the claim (None for a
+    finding about the scene), and the finding.
     """
     feasible = audit["scene"]["feasible"]
     if found.consistent == {True} and not feasible:
@@ -512,7 +512,7 @@ def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None
         yield "missed clash", None, "feasible"
     for place, right in enumerate(found.right):
         claim = audit["claims"][place]
-        # Later claims are judged without the earlier ones, because these may be false.
+        # Later claims are judged by the grounded verdict, because earlier claims may be false.
         got = claim["grounded_verdict" if place else "verdict"]
         if not right:
             continue

@@ -1,5 +1,4 @@
-"""Generate a model's traces for the instances in files. Each batch is written when it is finished.
-"""
+"""Generate a model's traces for the instances in files. Each batch is written when it is finished."""
 
 from __future__ import annotations
 

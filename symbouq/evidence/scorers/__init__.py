@@ -1,2 +1,1 @@
-"""Scores for the reliability of a trace's answer: the reliability evidence bank and the baselines.
-"""
+"""Scores for the reliability of a trace's answer: the reliability evidence bank and the baselines."""
