@@ -15,10 +15,10 @@ _PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
-    """Return the state for pickling an error (`__reduce__`), which does not depend on its
-    constructor.
+    """Return the pickling data (`__reduce__`) for an error, independently of its constructor.
 
-    By default, Python recreates an error by calling its constructor with `args`, which may not fit.
+    By default, Python recreates an error by calling its constructor with `args`, which may not
+    match the constructor's parameters.
     """
     return _remade, (type(error), error.args), vars(error)
 
@@ -81,7 +81,7 @@ class RecordError(SymboUQError):
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import packages that belong to an extra within a block.
+    """Context manager for a block that imports packages of an extra.
 
     Args:
         name: The extra.

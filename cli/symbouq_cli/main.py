@@ -55,8 +55,8 @@ from symbouq_cli.terminal import Faults, printable, say, tell, tell_faults
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
-"""Errors with which writing may fail. Errors of files name the file, those of standard output do
-not.
+"""Error numbers for failed writes. An error for a file includes the file name; an error for
+standard output does not.
 """
 
 
@@ -119,7 +119,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 
 def _message(error: Exception) -> str:
-    """Return the error and what to do about it, in one line."""
+    """Return a one-line message with the error and its remedy."""
     from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
@@ -141,7 +141,7 @@ def _message(error: Exception) -> str:
 
 
 class _Unusable(click.ClickException):
-    """Rules, options or output that cannot be used."""
+    """Error: rules, options or output cannot be used."""
 
     exit_code = UNUSABLE
 
@@ -340,8 +340,8 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE with a supported and an incompatible claim per relation.
 
     For every consistent relation in a scene, the command makes one claim that the relation supports
-    and one that it excludes, both in different words. The first must be entailed, the second
-    contradicted. Writes one JSON line per trace and prints a table.
+    and one that it excludes, both in words other than the scene's. The first must be entailed, the
+    second contradicted. Writes one JSON line per trace and prints a table.
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """

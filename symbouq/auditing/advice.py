@@ -68,8 +68,8 @@ def _try(profile: str, library: OntologyLibrary) -> str:
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
-    """Return a one-line warning about a word that general scenes use but that means another
-    relation in some dataset's texts. None if there is no such word.
+    """Return a one-line warning if general scenes use a word that has a different meaning in the
+    texts of some dataset; otherwise None.
 
     Args:
         summary: Counts of a run.
@@ -94,7 +94,7 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Return auditors for the other profiles that presume no more about a scene, by profile."""
+    """Map each other profile to an auditor, without profiles that presume more about a scene."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}
@@ -107,9 +107,8 @@ def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, T
 
 
 def _presumes(other: Ontology, own: Ontology) -> bool:
-    """Whether `other` reads a wording of the scene as stronger than the same wording in a claim
-    where `own` does not, as for grid steps. Such a profile decides more only because it presumes
-    more.
+    """Whether `other`, unlike `own`, gives a wording a stronger meaning in a scene than in a claim,
+    as for grid steps. Such a profile decides more claims only because it presumes more.
     """
     relations = {relation for _, relation in own.encoding.readings}
     readings = other.encoding.readings

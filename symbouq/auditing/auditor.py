@@ -40,8 +40,8 @@ class TraceAuditor:
     they take turns (`symbouq.limits.turn`).
 
     Args:
-        profile: Profile for every trace. By default, the one that the trace names, the one for its
-            dataset, or the default one.
+        profile: Profile for every trace. By default, each trace's own profile, the profile for its
+            dataset, or the default profile.
         ontology: Folder of your ontology, or a loaded ontology.
         context: Context whose verdicts are used for the profile, the features and Constraint-Rule.
         partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided.
@@ -102,7 +102,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Read the texts of several instances in batches, which is much faster."""
+        """Read several instances in batches, which is much faster than one by one."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):

@@ -124,7 +124,7 @@ def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]
 
     Claims are matched by text, so that a different segmentation does not shift all later claims. A
     flip concerns the assumed verdict, or the grounded one if only that differs. If the audits have
-    different contexts, each is read in its own.
+    different contexts, each audit's verdicts are taken from its own context.
     """
     yield from _scene_flips(first, second)
     common = _common(second)

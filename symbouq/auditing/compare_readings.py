@@ -94,7 +94,7 @@ def compared_readings(first: str, second: str) -> ReadingComparison:
     """Compare two files of readings.
 
     Replies are matched by text, otherwise by trace and part. The text of a request about claims
-    depends on how the scene's reading names things, so it can differ between the files.
+    contains the names that the scene's reading gives to things, so it can differ between the files.
 
     Args:
         first: First file of readings.

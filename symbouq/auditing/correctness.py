@@ -71,8 +71,8 @@ def committed(record: Record) -> Delivered:
 
 
 def misfit(record: Record) -> str:
-    """Explain why no delivered answer can be right: the right one is not a label of the answer
-    space. Empty if it is.
+    """Explain why no delivered answer can be right: the right answer is not a label of the answer
+    space. Empty if it is one.
 
     Args:
         record: The trace, as for `answer_label`.
@@ -90,7 +90,8 @@ def misfit(record: Record) -> str:
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
     """Return the right answer as labels of its answer space, even if it is a letter or is spelled
-    differently ("Upper left" for `upper-left`). Unchanged if no label has its meaning.
+    differently ("Upper left" for `upper-left`). Return the answer unchanged if no label has its
+    meaning.
 
     Args:
         answer: A label, or a list of them.

@@ -100,8 +100,8 @@ def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
 
 
 def _worded(ontology: Ontology, stated: Statement, relation: str, avoid: str) -> str:
-    """State a relation between the same things, with words other than the sentence's if the
-    ontology has several.
+    """State a relation between the same things. If the ontology has several wordings, use one that
+    does not occur in the sentence.
     """
     wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()

@@ -110,14 +110,14 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
-        """Judge a statement under consistent premises. Only premises about its things matter, and
-        those connected to them by shared things.
+        """Judge a statement under consistent premises. The only relevant premises are those about
+        the statement's things, and those connected to these by shared things.
         """
         premises = tuple(unit.clauses for unit in _about(units, hypothesis))
         verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
         several = sum(len(clause.states) for clause in hypothesis) > 1
         if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
-            return Verdict.UNKNOWN  # its own relations clash, rather than those of the premises
+            return Verdict.UNKNOWN  # the statement's own relations clash, not those of the premises
         return verdict
 
     def consistent(self, hypothesis: Clauses) -> bool:
@@ -219,8 +219,8 @@ def _without(
 
 
 def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
-    """Return the premises about a statement's things, and those connected to them by shared things.
-    Return all premises if one describes the way back of another.
+    """Return the premises about a statement's things, and the premises connected to these by shared
+    things. If one premise describes the way back of another, return all premises.
     """
     if any(clause.back for unit in units for clause in unit.clauses):
         return list(units)

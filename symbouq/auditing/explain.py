@@ -133,7 +133,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
 
 
 def verdicts_told(audit: Mapping[str, Any]) -> str:
-    """Say how many claims of an audit have each verdict, contradicted ones first."""
+    """State the number of claims with each verdict in an audit, contradicted claims first."""
     counts = Counter(claim["verdict"] for claim in audit["claims"])
     order = sorted(Verdict, key=lambda verdict: verdict != Verdict.CONTRADICTED)
     told = [f"{counts[each]} {each.replace('-', ' ')}" for each in order if counts[each]]
@@ -204,7 +204,7 @@ def _place(place: Place) -> str:
 
 def claims_told(audit: Mapping[str, Any]) -> list[str]:
     """List the claims of an audit (a dictionary), one per line, with verdict and reason. A conflict
-    of the scene comes first.
+    in the scene comes first.
     """
     told = [
         f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
@@ -331,8 +331,8 @@ def _scene_lines(
 def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     """Draw one layout of a trace's scene as text: x to the right, y upwards.
 
-    Things in the same cell are joined by `=`. The result is empty if the scene places nothing or
-    contradicts itself. A layout is described in words, one line per axis, if it is too wide, has
+    Things in the same cell are joined by `=`. The result is empty if the scene gives no positions
+    or contradicts itself. A layout is described in words, one line per axis, if it is too wide, has
     axes other than x and y, or has things with an extent.
     """
     parser = auditor.parser_for(trace)

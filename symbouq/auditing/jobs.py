@@ -50,8 +50,8 @@ def auditing_in(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """Return a worker that audits in several contexts. The record is that of the first context,
-    with the features of all contexts side by side.
+    """Return a worker that audits in several contexts. The returned record is the audit in the
+    first context, but has the features of all contexts side by side.
     """
     auditor = TraceAuditor(profile, pipeline=pipeline, answers=answers)
 

@@ -1,4 +1,4 @@
-"""Find the premises of a verdict: a best minimal set of sentences and claims that decides it."""
+"""Find the premises of a verdict: the best minimal set of sentences and claims that decides it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def best_premises(
     """Find the best minimal set of premises: from the scene alone if possible, otherwise with the
     fewest claims, then the fewest premises, then the earliest.
 
-    Every minimal set contains each premise without which the rest does not decide. If these
-    premises alone decide, they are the only minimal set. Otherwise the search uses hitting-set
-    duality: the best set that meets all known correction sets either decides or yields another
-    correction set. After _ROUNDS rounds, the result is some minimal set. The outcome does not
-    depend on which cores the solver happens to find.
+    A premise is necessary if the other premises do not decide the condition without it. Every
+    minimal set contains all necessary premises. If they decide alone, they are the only minimal
+    set. Otherwise the search uses hitting-set duality: the best set that meets all known correction
+    sets either decides or yields another correction set. After _ROUNDS rounds, the result is some
+    minimal set. The outcome does not depend on which cores the solver happens to find.
 
     Args:
         units: All premises of the context, scene first, in order.
@@ -71,7 +71,7 @@ class _Search:
         return self._condition.holds(atoms_of(self._units[n] for n in sorted(places)))
 
     def need(self, candidates: Sequence[int]) -> None:
-        """Find each premise without which the rest does not decide."""
+        """Find the necessary premises: those without which the others do not decide."""
         units, left = self._units, [*candidates]
         while left:
             n = left.pop(0)

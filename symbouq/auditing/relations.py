@@ -67,7 +67,7 @@ class _Decision:
             comes with the atoms of the context that decide it, from the solver; empty without a
             solver.
         grounds: Grounds of the verdict, once they are computed.
-        immediate: Whether the tables decide it from one premise about the same things.
+        immediate: Whether the tables decide the claim from one premise about the same things.
     """
 
     verdict: Verdict
@@ -128,8 +128,8 @@ def audit_relations(
 
     Claims about necessity, possibility or impossibility, and lists of alternatives, are judged over
     the worlds of their context and are not added to a context. Claims that were not read with
-    certainty are not added either. If their relations are contradicted, they are unknown, because a
-    misreading is more likely than a wrong claim.
+    certainty are not added either. If the relations of such a claim are contradicted, the claim is
+    unknown, because a misreading is more likely than a wrong claim.
 
     Args:
         ontology: The tables of the profile.
@@ -171,7 +171,7 @@ context.
 """
 
 _COUNTED = "counted"
-"""Stance of a list of relations of which a certain number hold."""
+"""Stance of a claim that a certain number of the listed relations hold."""
 
 _OF_COUNTED = {
     Verdict.ENTAILED: "count_right",
@@ -206,7 +206,7 @@ def _apart(
     claims: Sequence[Sequence[Triple]], defining: frozenset[str]
 ) -> tuple[list[Sequence[Triple]], list[Triple]]:
     """Separate the claims from their definitions: "between A and B" refers to the thing that spans
-    both, which exists for any things.
+    both, and such a thing always exists.
     """
     kept: list[Sequence[Triple]] = []
     defined: dict[Triple, None] = {}
@@ -224,7 +224,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
 
     A claim entailed by the scene adds nothing to a context, and a verdict given the scene holds in
     every feasible context that extends it. So only claims left open by the scene need a second
-    decision, and only after such claims have been admitted.
+    decision, and only after another such claim has been admitted.
     """
 
     def __init__(
@@ -436,8 +436,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """Judge relations as one assertion. A claim about worlds is also contradicted if its
-        relations are possible separately but not together.
+        """Judge the given relations as one assertion. A claim about worlds is also contradicted if
+        its relations are possible separately but not together.
         """
         group = frozenset(map(self.atom, claim))
         about_worlds = self.inputs[number - 1].stance in _OVER_WORLDS
@@ -538,7 +538,9 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
-        """Return the verdict on alternatives, or unknown if claim or scene is too uncertain."""
+        """Return the verdict on alternatives, or unknown if the claim or the scene is too
+        uncertain.
+        """
         given = self.inputs[number - 1]
         doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN

@@ -54,7 +54,9 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Position of a trace, and number, beginning and premises of its first contradicted claim."""
+    """Position of a trace, with the number, the beginning and the premises of its first
+    contradicted claim.
+    """
 
     file: str
     line: int

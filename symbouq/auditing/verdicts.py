@@ -122,7 +122,7 @@ class ClaimResult:
 
     @classmethod
     def unparsed(cls, feasible: bool = True) -> Self:
-        """Return the result for a claim that states nothing.
+        """Return the result for a claim without relations.
 
         Args:
             feasible: Whether the assumed context is feasible.
@@ -141,7 +141,7 @@ class ClaimResult:
 
     @classmethod
     def undecided(cls, grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> Self:
-        """Return the result for a claim whose verdict a limit prevented.
+        """Return the result for a claim that was not decided because a limit was reached.
 
         Args:
             grounded: The claim's grounded verdict, if known.
@@ -172,7 +172,7 @@ class TraceResult:
 
     @property
     def undecided(self) -> list[int]:
-        """Numbers of the claims whose verdict a limit prevented."""
+        """Numbers of the claims that were not decided because a limit was reached."""
         return [n for n, c in enumerate(self.claims, start=1) if c.reason == "timed_out"]
 
     def whole(self) -> TraceResult:

@@ -94,7 +94,7 @@ class ClaimWalk(ABC, Generic[C, U]):
         """
 
     def enters(self, number: int) -> bool:
-        """Whether a claim may enter a context."""
+        """Whether a claim may be added to a context."""
         return True
 
     def why_open(self, number: int, claim: C) -> str:
@@ -173,7 +173,7 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run an optional step. It ends when a limit is reached, which the result records."""
+        """Run an optional step. If a limit is reached, the step ends, and the result says so."""
         try:
             yield
         except LimitError:

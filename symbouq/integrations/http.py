@@ -32,14 +32,15 @@ MAX_BODY = 1 << 20
 """Default maximum number of bytes in the body of a request."""
 
 PATIENCE = 10.0
-"""Seconds within which a request has to begin, and then again within which its body has to arrive.
-"""
+"""Time limit in seconds for a request to begin, and again for its body to arrive."""
 
 _READY = 2.0
-"""Seconds within which a worker has to answer to count as ready."""
+"""Time limit in seconds for the answer of a worker that counts as ready."""
 
 _UNFINISHED = 256
-"""Maximum number of bodies awaited at a time. For another one, the oldest is given up."""
+"""Maximum number of request bodies awaited at a time. When another request arrives, the oldest one
+is abandoned.
+"""
 
 
 class Pair(BaseModel):
@@ -54,7 +55,7 @@ class Pair(BaseModel):
 
 
 class Fault(BaseModel):
-    """Why there is no result."""
+    """The reason why there is no result."""
 
     error: Annotated[str, Field(description="What is wrong, and with what.")]
 
@@ -97,9 +98,9 @@ class _Metrics:
 
 
 class _Gate:
-    """Gate for requests for work. It admits requests that carry the token, if there is one, and
-    whose body arrives in time (`patience`) and is not too large (`max_body`), as long as there are
-    not too many (`most`). Requests whose client has gone are cancelled.
+    """Gate for all requests that need a worker. A request must carry the token, if there is one.
+    Its body must arrive in time (`patience`) and must not be too large (`max_body`). At most `most`
+    requests are admitted at a time. If a client disconnects, its request is cancelled.
     """
 
     def __init__(
@@ -202,7 +203,7 @@ class _Gate:
 
 
 def _fault(body: bytes) -> str:
-    """Explain why a body is not usable JSON: half characters, deep nesting. Empty if it is."""
+    """Explain why a body is unusable JSON: lone surrogates, deep nesting. Empty if it is usable."""
     try:  # writing it detects 1e400, which is read as infinite
         json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
     except ValueError as error:
@@ -232,7 +233,7 @@ def application(
             refused with 503.
         token: Token that requests for work and `/metrics` have to carry, if any.
         root_path: Path under which a proxy serves the application.
-        patience: Seconds within which the body of a request has to arrive.
+        patience: Time limit in seconds for the body of a request to arrive.
     """
     app: FastAPI = FastAPIOffline(
         redoc_url=None,

@@ -1,5 +1,5 @@
-"""What servers offer: audits, answers, relations and explanations. The ontology is fixed when they
-start, and each request has a time limit.
+"""Functions that servers offer: audits, answers, relations and explanations. The ontology is fixed
+when they start, and each request has a time limit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TIMEOUT = 10.0
 """Default time limit for a request, in seconds."""
 
 _GRACE = 5.0
-"""Seconds after this limit within which a worker should have stopped, before it is ended."""
+"""Seconds after this limit for which a worker may continue before it is ended."""
 
 _ABANDONED = 1.0
 """Seconds for which a worker may continue a request whose client has gone, before it is ended."""
@@ -62,11 +62,11 @@ class Words(BaseModel):
 
 
 class Service:
-    """Turns records into results. Threads may share it: they take turns.
+    """Service that turns records into results. Threads may share it; they take turns.
 
     Args:
-        profile: Profile for all records. By default, the one that each record names, the one for
-            its dataset, or the default one.
+        profile: Profile for all records. By default, each record's own profile, the profile for its
+            dataset, or the default profile.
         ontology: Folder of a user's ontology.
         timeout: Time limit per record in seconds; None for no limit.
 
@@ -189,7 +189,7 @@ _Call = tuple[str, tuple[Any, ...]]
 
 
 def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
-    """Set up a service with rules and parser loaded, as the work of a process."""
+    """Set up a service with rules and parser loaded, for use in a worker process."""
     service = Service(*arguments)
     with suppress(LimitError):
         service.audit({"scene": "A is above B.", "response": "B is below A."})
@@ -365,8 +365,8 @@ class Workers:
         return sum(worker.restarts for worker in self._workers)
 
     async def ready(self, patience: float) -> bool:
-        """Whether a worker answers within the given number of seconds. If none is idle, whether one
-        is at work, which lasts for a limited time.
+        """Whether a worker answers within the given number of seconds. If no worker is idle, return
+        whether one is at work, because its work ends within a limited time.
         """
         if self._idle.empty():
             return any(worker.at_work for worker in self._workers)
@@ -379,8 +379,7 @@ class Workers:
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If a worker died on it, and so did another one, or if it has an internal
-                error.
+            ServiceError: If two workers died during the call, or if the call has an internal error.
             SymboUQError: As raised by the method.
         """
         worker = await self._idle.get()

@@ -1,7 +1,7 @@
 """Audits as OpenTelemetry events, `gen_ai.evaluation.result` in its semantic conventions.
 
 Each audit is one event, sent to a collector by OTLP over HTTP. OpenTelemetry's environment
-variables say where the collector is and what it needs (`OTEL_EXPORTER_OTLP_ENDPOINT`,
+variables give the collector's address and headers (`OTEL_EXPORTER_OTLP_ENDPOINT`,
 `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`).
 """
 

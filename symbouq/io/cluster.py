@@ -52,7 +52,9 @@ class _RemoteError(Exception):
 
 @dataclass(frozen=True)
 class _Fault:
-    """Error of a worker, on its way to this machine. Ray alone would keep only its traceback."""
+    """Error from a worker, in the form that is sent to this machine. Ray itself would keep only the
+    traceback.
+    """
 
     error: Exception
     traceback: str

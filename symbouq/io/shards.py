@@ -1,9 +1,9 @@
 """Output in shards: one compressed file for each input file, written once.
 
 Each shard `NAME.jsonl.gz` has a note `NAME.json` next to it, which is written after it. A shard
-counts only if it has a note. The note has a key over everything that the shard depends on, so that
-later runs can skip finished shards. It also has the number of records, each failed record with
-file, line and error, and the job's counts.
+counts only if it has a note. The note has a key computed from everything that the shard depends on,
+so that later runs can skip finished shards. It also has the number of records, each failed record
+with file, line and error, and the job's counts.
 """
 
 from __future__ import annotations

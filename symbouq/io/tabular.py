@@ -2,8 +2,8 @@
 
 Fields become columns, objects become structs, and lists stay lists. Missing fields become null, and
 null fields are absent when the file is read. If no single type fits a field, such as a scene that
-is sometimes a list and sometimes a text, its values become JSON text, and the column's metadata say
-so.
+is sometimes a list and sometimes a text, its values become JSON text, and the column's metadata
+record this.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from symbouq.ontology.source import ground, new_control, rule_statements
 from symbouq.ontology.tables import Ontology
 
 Atom = tuple[int, int, int]
-"""(reading, subject slot, object slot): what a relation means in a role, for two things. Equal
+"""(reading, subject slot, object slot). The reading is the meaning of a relation in a role. Equal
 atoms share one assumption literal.
 """
 

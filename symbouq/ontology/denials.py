@@ -1,6 +1,6 @@
 """Denied relations: `not_left` holds wherever `left` does not, and likewise for every relation.
 
-Relations whose negation the ontology names (negation/2) get no other.
+A relation that has a negation in the ontology (negation/2) gets no other denial.
 """
 
 from __future__ import annotations

@@ -137,7 +137,9 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """Return the pattern of a fact. Constants that no rule names become the same constant."""
+        """Return the pattern of a fact. All constants that occur in no rule become the same
+        constant.
+        """
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants

@@ -24,8 +24,8 @@ from clingo import ast
 from symbouq.errors import OntologyError
 
 PRIVATE = "_own_"
-"""Prefix that helpers of an author get in programs. No rule of the project uses it, so helpers
-cannot collide with internal predicates.
+"""Prefix added to an author's helper predicates in programs. No rule of the project uses it, so
+helpers cannot collide with internal predicates.
 """
 
 Signature = tuple[str, int]
@@ -482,7 +482,9 @@ def signature(term: ast.AST) -> Signature:
 
 
 def public(atom: clingo.Symbol) -> Signature:
-    """Return the predicate and arity of an atom. Helpers have their author's name for them."""
+    """Return the predicate and arity of an atom. A helper is returned under the name that its
+    author gave it.
+    """
     return atom.name.removeprefix(PRIVATE), len(atom.arguments)
 
 

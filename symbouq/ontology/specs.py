@@ -13,13 +13,13 @@ A `.test` file holds tests such as
 
 Lines that end in a full stop are sentences for the parser; other lines are relations (`box inside
 crate; box near sofa`). A test uses either sentences or relations. A claim begins with its verdict,
-or with `unread` if it has no relation; `by` names its premises. Claims under `claims:` are judged
-independently. Claims under `steps:` are judged in order, like those of a trace: the verdict is that
-in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises. `pairs:` has
-lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2` says that the
-scene contradicts itself. If `answers:` (labels, separated by commas) and `answer:` (one or more
-expected labels, or `nothing`) are given, the question is answered, too; the last claim is then the
-delivered answer.
+or with `unread` if it has no relation; `by` introduces its premises. Claims under `claims:` are
+judged independently. Claims under `steps:` are judged in order, like those of a trace: the verdict
+is that in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises.
+`pairs:` has lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2`
+says that the scene contradicts itself. If `answers:` (labels, separated by commas) and `answer:`
+(one or more expected labels, or `nothing`) are given, the question is answered, too; the last claim
+is then the delivered answer.
 
 Alternatively, a test states the readings of sentences:
 

@@ -221,7 +221,7 @@ class Lexicon:
         vague: Relations whose words may have a narrower meaning.
         of_container: Relation -> its meaning if the object is a container.
         having: Relation between a block "with a square" and the square; empty if not stated.
-        situated: Implicit relation between a thing that is given no place and the container that
+        situated: Implicit relation between a thing without a stated place and the container that
             the text is about; empty if there is none.
         noun: Noun -> its kind, and whether it is plural.
         attribute: Adjective -> its dimension and value.
@@ -268,7 +268,8 @@ class Wording:
         through_as: Kind of part and the relation to it -> the relation between the things.
         understood_as: Relation -> its substitute in a profile without it.
         central: Relations of things in the middle of another thing.
-        bounding: Relations to a boundary of a thing that mean that side inside the thing.
+        bounding: Relations to the boundary of a thing that stand for the same side inside the
+            thing.
         part_as: Relation of parts to wholes.
         distinct: Implicit relation between two containers of the same kind; empty if there is none.
         exactly_as: Direction -> its exact form.

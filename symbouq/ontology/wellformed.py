@@ -379,7 +379,7 @@ _CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
 
 
 def _unheard(_code: clingo.MessageCode, _text: str) -> None:
-    """Ignore a complaint of clingo whose cause is reported otherwise."""
+    """Ignore a complaint by clingo, because its cause is reported elsewhere."""
 
 
 class _Variables(ast.Transformer):
@@ -612,8 +612,8 @@ class _Bounds:
         return _variables([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
-        """Whether a term is a fixed number. A name compares greater than all numbers, so it does
-        not bound one.
+        """Whether a term is a fixed number. A name compares greater than all numbers, so it is not
+        a bound on a number.
         """
         number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
         return bool(number) and self._is_fixed(term)

@@ -95,7 +95,7 @@ class ClaimAudit(Record):
     relations: list[RelationRecord]
     """Canonical relations that the claim states."""
     rest: list[str] = Field(default_factory=list)
-    """Words about places that were not read. A claim that has any is never entailed."""
+    """Unread words about places. A claim with such words is never entailed."""
     verdict: VerdictName
     """Verdict in the assumed context."""
     grounded_verdict: VerdictName
@@ -132,9 +132,9 @@ class ProfileRecord(Record):
     symbolizability: Share
     """Share of claims with a supported relation."""
     unknown_rate: Share
-    """Share of those that are unknown."""
+    """Share of claims with a supported relation that are unknown."""
     determinacy: Share
-    """Share of those that are entailed or contradicted."""
+    """Share of claims with a supported relation that are entailed or contradicted."""
     applicability: Share
     """Share of all claims that are entailed or contradicted."""
     unparsed: int
@@ -193,8 +193,8 @@ class Audit(Record):
     truncated: bool = False
     """Whether the trace's output was cut off or is empty. There is then no answer and no score."""
     timed_out: bool = False
-    """Whether time ran out. Claims whose message says so have no verdict, and premises and repairs
-    may not be the best ones.
+    """Whether time ran out. A claim then has no verdict if its message mentions this, and premises
+    and repairs may not be the best ones.
     """
     faults: list[str] = Field(default_factory=list)
     """Parts that were not read, because of an error or their length, or that were not decided in

@@ -30,7 +30,7 @@ class RelationRecord(Record):
     object's, `{"x": -3}`, or to bounds on it, `{"x": {"<": -3}}`, with <, <=, > or >=.
     """
     unit: str | None = None
-    """Unit of `offset`, which must be one of the profile's; absent if the text states none."""
+    """Unit of `offset`, which must be a unit of the profile; absent if the text states no unit."""
     sentence: Annotated[int, Field(ge=1)] | None = None
     """Number of the scene sentence or claim that states it, from 1."""
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
@@ -111,9 +111,9 @@ class ClaimRecord(Record):
     most: Annotated[int, Field(ge=0)] | None = None
     """Maximum number of true relations, for a `counted` claim."""
     reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
-    """Why a text that mentions a place states nothing."""
+    """Why a claim that mentions a place states no relation."""
     rest: list[str] = Field(default_factory=list)
-    """Words about places that were not read. A claim that has any is never entailed."""
+    """Unread words about places. A claim with such words is never entailed."""
     relations: list[Relation] = Field(default_factory=list)
     """Relations that the claim states; empty if none is supported."""
     events: list[ClauseRecord] = Field(default_factory=list)
@@ -153,7 +153,7 @@ class Instance(Record):
     scene_events: list[list[ClauseRecord]] | None = None
     """The same content as clauses, one list per sentence, in a profile for events."""
     question: EncodableText = ""
-    """The question. It names the pair that a bare label is about."""
+    """The question. It determines which pair of things a bare label describes."""
     dataset: EncodableText | None = None
     """Name of the dataset, which determines the profile and the reader."""
     profile: EncodableText | None = None

@@ -20,8 +20,8 @@ class Answer:
         possible: Answers that hold in some world.
         impossible: Answers that hold in no world.
         premises: Premises of the answer.
-        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set that
-            omits things that the scene does not place.
+        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set
+            without the things whose position is unknown.
         faults: Why the scene or question cannot be read.
     """
 
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of an answer space, found by what they mean.
+    """Labels of an answer space, indexed by meaning.
 
     Attributes:
         meanings: Maps a meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.

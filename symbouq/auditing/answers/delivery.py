@@ -1,8 +1,8 @@
 """Judge the delivered answer as a claim about the question.
 
-Most answers state a relation and are audited like any other claim. Other answers state none: a
-list of possible relations, yes or no, the choice of a thing, or "cannot be determined". They are
-compared with the answer that the scene gives (`symbouq.auditing.answers`).
+Most answers state a relation and are audited like any other claim. Other answers do not state a
+relation: a list of possible relations, yes or no, the choice of a thing, or "cannot be determined".
+They are compared with the answer that the scene gives (`symbouq.auditing.answers`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def _said_possible(
     asked: tuple[str, str],
 ) -> tuple[str, ...]:
     """Return the labels that a sentence lists as all possible relations of the pair asked about.
-    Empty for other sentences, about other things, or about the pair in reverse.
+    Empty for any other sentence, and for a sentence about other things or about the pair in reverse
+    order.
     """
     said = _possible().search(text)
     if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # a question or heading
@@ -94,7 +95,9 @@ _ARGUMENTS = re.compile(r"\([^()]*,[^()]*\)")
 
 
 def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return a function that lists the given names in a text, in order, each once."""
+    """Return a function that lists those of the given names that occur in a text, in order, each
+    once.
+    """
     name = re.compile(
         "|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in sorted(names, key=len, reverse=True)),
         re.IGNORECASE,
@@ -178,10 +181,10 @@ _LONGEST = 1000
 """Number of characters at the end of a response that are searched for its last sentence."""
 
 _INFERENCE = frozenset(("entailment", "contradiction"))
-"""Meanings of labels that say whether something follows rather than whether it is true."""
+"""Meanings of labels that judge whether a statement follows rather than whether it is true."""
 
 _YES_NO = ("yes", "no", "cannot be determined")
-"""Default answers to a question about whether something holds."""
+"""Default answers to a yes-no question."""
 
 
 def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
@@ -213,8 +216,8 @@ def _asks_what_may_be(trace: Trace, parsed: ParsedTrace) -> bool:
 
 @cache
 def _possible() -> re.Pattern[str]:
-    """Return the pattern for the part of a text that lists possible relations, without the
-    conclusion drawn from them.
+    """Return the pattern for a list of possible relations in a text, without the conclusion that
+    follows the list.
     """
     possible, then = (
         "|".join(sorted(map(re.escape, cues()[role]), key=len, reverse=True))

@@ -1,10 +1,10 @@
 """Find the labels to which a delivered answer commits.
 
-The paper compares answers "after deterministic normalization" without details; these are the
-project's rules. They use no model and never look at the right answer. The input is a text with the
-possible labels. The output is the labels, or None for refusals, for answers that keep options open,
-and for answers without a label. If the answers are sets, an empty result is an answer, too ("no
-block").
+The paper compares answers "after deterministic normalization" and gives no details. This module
+defines the project's rules, which use no model and never look at the right answer. The input is an
+answer with the possible labels. The output is the labels, or None for refusals, for answers that
+keep options open, and for answers without a label. If the answers are sets, an empty result is an
+answer, too ("no block").
 
 - The answer is the first of these: the one found by `symbouq.reading.segments.answering`; the text
   after the last "therefore" or "so"; the first sentence if it consists of labels; the last
@@ -181,14 +181,15 @@ def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
 
 
 def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that a text names as a whole: "near" is `near to`, and "upper-left" is
-    `left` and `above` if those are labels. Empty if it names none.
+    """Return the labels that the whole text stands for: "near" stands for `near to`, and
+    "upper-left" for `left` and `above` if these are labels. Empty if it stands for no label.
     """
     return (text,) if text in labels else _matcher(space_of(labels)).named(text)
 
 
 def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
-    """Find the profile in which most labels are distinct relations, and map the labels to these.
+    """Find the profile in which most labels are distinct relations, and map the labels to these
+    relations.
 
     Ties go to the dataset's profile, then to the default one, then to a calculus whose questions
     ask which relations are possible. The profile is None if fewer than half of the labels are
@@ -353,10 +354,10 @@ class _Matcher:
         return None if label is None else (label,)
 
     def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
-        """Return the labels for a text that names relations, in the space's profile if possible.
+        """Return the labels for a phrase for relations, in the space's profile if possible.
 
-        None if the text has no meaning there. Words that count only before a ground ("in the box")
-        name no label.
+        None if the phrase has no meaning there. Words that count only before a ground ("in the
+        box") stand for no label.
         """
         assert self._ontology is not None  # relations imply an ontology
         if text in self._ontology.lexicon.adjacent or text in self._ontology.words("have"):
@@ -548,7 +549,9 @@ class _Matcher:
         return self._label_of.get(converse, label)
 
     def _turned(self, sentence: str, question: str) -> bool:
-        """Whether a sentence places the second thing asked about relative to the first."""
+        """Whether a sentence gives the position of the question's second thing relative to the
+        first.
+        """
         if self.space.name != "directions":
             return False
         asked = [word.casefold() for word in tokenized(question) if self._names(word)]
@@ -568,7 +571,7 @@ class _Matcher:
         return word.isalnum() and not told
 
     def _chosen(self, named: Sequence[str]) -> Delivered:
-        """Return the answer made of the named labels; None if there are too many."""
+        """Return the answer that consists of the given labels; None if there are too many."""
         both, none = self._of_meaning.get("both"), self._of_meaning.get("none")
         if not named and self.space.name == "blocks":
             return ()

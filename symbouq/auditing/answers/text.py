@@ -65,7 +65,9 @@ _FRAMES = {
     "grounds": r"\s*(?:%(reason)s)\b[^,;]{0,300}(?:,\s*(?:and|but|or)\b[^,;]{0,300}){0,9},\s*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
-"""Regular expressions for the text around an answer. Roles of `cue/2` stand for words."""
+"""Regular expressions for the text around an answer. The name of a role in `cue/2` stands for the
+words with that role.
+"""
 
 
 @cache

@@ -1,7 +1,8 @@
 """Boxes in pictures: COCO, Visual Genome and GQA.
 
-Boxes are in pixels; x grows to the right and y downwards. They say where a thing is seen, but
-nothing about depth, contact or containment. Relations that a file states in addition are not read.
+Boxes are in pixels; x grows to the right and y downwards. A box shows where a thing is seen, but
+gives no information about depth, contact or containment. Relations that a file may also contain are
+ignored.
 """
 
 from __future__ import annotations

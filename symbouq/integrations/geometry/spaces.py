@@ -18,8 +18,7 @@ from symbouq.integrations.geometry.pictures import Name
 from symbouq.integrations.geometry.things import Found, Thing, checked, distinct, numbered
 
 _DECIMALS = 6
-"""Number of decimals to which coordinates are rounded, so that boxes that touch on paper do touch.
-"""
+"""Number of decimals to which coordinates are rounded, so that boxes that should touch do touch."""
 
 _Size = Annotated[float, Field(ge=10**-5, allow_inf_nan=False)]
 _UNLABELLED = "DontCare"

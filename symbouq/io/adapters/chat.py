@@ -18,7 +18,7 @@ def answered(value: Any, place: str) -> dict[str, Any]:
     Args:
         value: A text, a message, messages, a completion or its choices, any of them possibly
             encoded as JSON. For any other object, the text is its JSON.
-        place: Where the value stands, for messages.
+        place: Position of the value, for error messages.
 
     Raises:
         RecordError: If the value is none of these.

@@ -112,8 +112,8 @@ def needs_folding(record: dict[str, Any]) -> bool:
 
 
 def _fold(raw: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Move what a record has next to its answer into the answer: the reasoning, and whether it was
-    cut.
+    """Move fields that a record has next to its answer into the answer: the reasoning, and whether
+    it was cut off.
     """
     answer = fields.get("response", fields.get("conclusion"))
     held = (_opened(raw.get(name)) for name in THOUGHTS)
@@ -173,8 +173,8 @@ def _is_flat(value: Any) -> bool:
 
 
 def _entered(value: Any, path: str) -> tuple[Any, str] | None:
-    """Return what the first step of a path leads to, and the rest of the path; None if there is
-    nothing. Names may contain dots, and objects may be flattened (`a.0.b`).
+    """Return the value that the first step of a path leads to, and the rest of the path; None if
+    there is no value. Names may contain dots, and objects may be flattened (`a.0.b`).
     """
     value = _opened(value)
     parts = path.split(".")

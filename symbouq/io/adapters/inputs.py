@@ -25,8 +25,8 @@ from symbouq.io.storage import is_uri, located
 from symbouq.io.values import described
 
 _HEAD = 1 << 16
-"""Number of bytes from the start of a file by which its format is recognised, and size of each
-read.
+"""Number of bytes at the start of a file by which its format is recognised. It is also the size of
+each read.
 """
 
 _ARRAY = re.compile(rb"\s*\[\s*[{\]]")
@@ -59,7 +59,9 @@ class ReadOptions:
 
 
 class TraceFile(str):
-    """A path, a URI or `-`, with reading options. A plain string is read as its content implies."""
+    """A path, a URI or `-`, with reading options. A plain string has no options, and its format is
+    recognised.
+    """
 
     options: ReadOptions
 
@@ -222,7 +224,7 @@ class Input:
             raise RecordError(f"expected records at {path}, found none in it, but {there}")
 
     def idle(self) -> bool:
-        """Whether the next record has not arrived yet, on a pipe or a terminal."""
+        """Whether the next record on a pipe or a terminal has not arrived yet."""
         if self._lines is not None:
             return self._lines.idle()
         return self._stream is not None and not _at_hand(self._stream)

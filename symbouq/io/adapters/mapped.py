@@ -1,4 +1,4 @@
-"""Formats as data: a TOML file says which path of a record is which field of a trace.
+"""Formats as data: a TOML file maps each field of a trace to a path in a record.
 
 `docs/formats.md` shows an example. In addition to the fields of a trace there are `prompt`,
 `system` (system message), `posed` (objects with `scene` and `question`), `thought` (separate

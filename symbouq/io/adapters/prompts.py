@@ -8,7 +8,7 @@ The convention for a prompt without separate fields:
   question or an `Answer:`, or with a rule such as `###`.
 - If there is no text before the question, the scene is the text after it, up to an `Answer:`.
 - In chat messages, the user's last one counts. If it has no scene, all messages of the system and
-  the user together do.
+  the user together count.
 
 A pattern with groups `scene` and `question` replaces this convention; its last match counts.
 """

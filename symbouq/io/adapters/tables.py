@@ -18,7 +18,7 @@ from symbouq.io.adapters.inputs import ReadOptions
 from symbouq.io.adapters.unrecognised import mapping_for
 
 _NAMED = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
-"""Fields that hold what an exchange would."""
+"""Fields with the same information as an exchange."""
 
 _SHOWN = 50
 """Maximum number of columns listed in a message."""

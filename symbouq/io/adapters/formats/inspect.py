@@ -78,7 +78,7 @@ def _archived(file: str) -> Iterator[bytes | RecordError]:
     log = _package()
     try:
         summaries = log.read_eval_log_sample_summaries(file)
-    except Exception as error:  # whatever makes the reader fail
+    except Exception as error:  # any error of the reader
         raise RecordError(f"inspect_ai cannot read this log: {_short(error)}") from error
     for summary in summaries:
         sample: bytes | RecordError

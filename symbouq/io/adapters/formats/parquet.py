@@ -95,7 +95,7 @@ class _Parquet(TableAdapter):
                         number = done + len(batch)
                     done += len(batch)
                 return
-            except Exception as error:  # whatever a damaged page causes
+            except Exception as error:  # any error caused by a damaged page
                 if columns is not None:
                     raise RecordError(f"not readable as Parquet: {one_line(error)}") from error
             faults = self._faults(group)
