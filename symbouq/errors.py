@@ -99,8 +99,8 @@ def extra(name: str) -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra, or the package itself if no extra is named, from
-    the package's own source.
+    """Return the command that installs an extra, or the package itself if `extra` is empty. The
+    command installs from the package's own source.
     """
     from importlib import metadata  # takes longer to load than a command's help
 

@@ -169,7 +169,7 @@ def reward(
             raise
         except SymboUQError as error:
             fault = error.message
-        except Exception as error:  # training continues, whatever the model writes
+        except Exception as error:  # training continues, even if the model's output causes an error
             fault = internal(error)
     return Reward(fault=encodable(fault))
 

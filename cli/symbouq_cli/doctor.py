@@ -25,7 +25,7 @@ PACKAGE = "symbouq"
 
 
 CLAIM = [["A", "upper_right", "C"]]
-"""A claim that follows from a scene of two relations."""
+"""A claim that follows from a scene with two relations."""
 
 
 class Extra(NamedTuple):

@@ -96,7 +96,7 @@ class _Group(click.Group):
 
 
 def _flush() -> None:
-    """Make sure that what was printed has been written.
+    """Make sure that all printed text has been written.
 
     Raises:
         OSError: If it cannot be written.

@@ -28,7 +28,7 @@ output_option = partial(option, metavar="FILE", type=click.Path(dir_okay=False))
 
 
 class _Source(click.Path):
-    """An existing path, `-`, or a URI, which is checked only when the files are read."""
+    """An existing path, `-`, or a URI. A URI is checked only when the files are read."""
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         return value if "://" in value else super().convert(value, param, context)

@@ -93,7 +93,7 @@ def bar(*columns: str | ProgressColumn, shown: bool = True) -> Progress:
     """Show progress on a terminal, and nothing elsewhere.
 
     Args:
-        columns: Columns for rich, or texts.
+        columns: Columns for rich, or strings.
         shown: Whether progress is shown. A terminal can show one bar at a time.
     """
     from rich.console import Console

@@ -41,7 +41,8 @@ def judge_alternatives(
     Args:
         ontology: The tables of the profile.
         context: Atoms of a feasible context.
-        claim: The listed relations; if they belong to several pairs or families, the claim is open.
+        claim: The listed relations; if these relate several pairs or belong to several families,
+            the claim is open.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -44,8 +44,8 @@ class TraceAuditor:
             dataset, or the default profile.
         ontology: Folder of your ontology, or a loaded ontology.
         context: Context whose verdicts are used for the profile, the features and Constraint-Rule.
-        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided.
-            Otherwise it fails.
+        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps the verdicts decided
+            so far. Otherwise the audit fails.
         pipeline: English pipeline that parses open text; by default, the installed one.
         answers: How to judge the conclusion. `relation` gives the paper's strict auditor: it judges
             every claim by its relations and admits each claim that has relations to `A_k`.

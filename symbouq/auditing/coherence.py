@@ -1,4 +1,4 @@
-"""Scenes in words that are assumed to be consistent, so that conflicts indicate misreadings."""
+"""Plain-text scenes that are assumed to be consistent, so that conflicts indicate misreadings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Label delivered answers as correct or not, by deterministic matching.
 
-No model is involved. The labels to which a text commits (`symbouq.auditing.answers.matching`) are
-compared with the benchmark's answer. Steps are not labelled.
+No model is involved. The labels to which an answer commits (`symbouq.auditing.answers.matching`)
+are compared with the benchmark's answer. Steps are not labelled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def answer_labels(record: dict[str, Any]) -> list[int | None]:
     """Return the label of a trace's conclusion, preceded by None for each step.
 
     In a structured trace, the conclusion is the answer. In a free-form one, the whole response is
-    searched. An invalid output delivers no answer and counts as wrong.
+    searched. An invalid output contains no answer and counts as wrong.
 
     Args:
         record: The trace with its claims, `answer` and `answer_space`; `meta.answer_kind` gives the

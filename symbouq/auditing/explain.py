@@ -233,7 +233,7 @@ def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
 
 
 class _Unread:
-    """The unread parts of one trace's texts, with reasons."""
+    """The unread parts of one trace's scene and claims, with reasons."""
 
     def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
         self._parser, self._trace = auditor.parser_for(trace), trace
@@ -246,7 +246,7 @@ class _Unread:
         self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
 
     def of(self, claim: Claim) -> str:
-        """Describe the unread parts of a claim, with reasons; empty if all of it is read."""
+        """Describe the unread parts of a claim, with reasons; empty if the whole claim is read."""
         if not claim.text or (claim.relations and not claim.rest):
             return ""
         kind, words = claim.reason, claim.rest

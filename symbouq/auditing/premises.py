@@ -114,8 +114,8 @@ def _correction(
 ) -> frozenset[int]:
     """Return the premises outside a largest set that contains all picked ones and does not decide.
 
-    A largest set of atoms may contain only parts of some premises and thereby rule out whole ones.
-    The remaining premises are then checked one by one.
+    The largest set of atoms may contain only parts of some premises, and thereby exclude the
+    complete premises. The remaining premises are then checked one by one.
     """
     kept = set(picked)
     left = [n for n in range(len(units)) if n not in kept]

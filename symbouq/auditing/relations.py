@@ -104,9 +104,9 @@ class ClaimInput:
     Attributes:
         relations: The relations, possibly none.
         stance: The stance.
-        settled: Whether the scene is complete. If not, its gaps decide nothing about possible
-            worlds.
-        sure: Whether the claim was read with certainty. If not, it contradicts nothing.
+        settled: Whether the scene is complete. If it is incomplete, a missing relation decides
+            nothing about possible worlds.
+        sure: Whether the claim was read with certainty. If not, it is never contradicted.
         whole: Whether the claim was read in full. If not, it is never entailed.
         count: Bounds on the number of true relations of a `counted` claim.
     """

@@ -77,13 +77,13 @@ class Summary:
         decided: Number of claims that are entailed or contradicted, as relations or labels.
         assumed: Number of parsed claims by verdict in the assumed context.
         grounded: Number of parsed claims by verdict in the grounded context.
-        stated: Maps a profile and relation, such as "nine-way overlap", to the number of scenes in
-            words that state it. Scenes of datasets do not count, because their words may have other
-            senses.
+        stated: Maps a profile and relation, such as "nine-way overlap", to the number of plain-text
+            scenes that state this relation. Scenes from datasets do not count, because their words
+            may have other senses.
         truncated: Number of truncated or empty traces.
         contradicted: Number of traces with a contradicted claim.
         wrong: The first traces with a contradicted claim.
-        undecided: The first traces in words with undecided claims.
+        undecided: The first plain-text traces with undecided claims.
     """
 
     traces: int = 0
@@ -178,8 +178,8 @@ class Summaries:
 
 
 def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
-    """Count the relations that a scene states, with the profile, if it is in words and has no
-    dataset.
+    """Count the relations that a scene states, with the profile, if the scene is plain text and has
+    no dataset.
     """
     if trace is None or trace.structured or trace.dataset:
         return Counter()

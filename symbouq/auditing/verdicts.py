@@ -88,8 +88,8 @@ class ClaimResult:
         grounded_reason: Name of the message that explains the grounded verdict; empty if `reason`
             explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
-        presumed: World defaults that a determinate verdict rests on. Each is a pair of relations;
-            the first implies the second by default.
+        presumed: World defaults that a determinate verdict rests on. Each default is a pair of
+            relations; the first relation implies the second one by default.
         answer: The scene's answer, if the claim is judged as an answer.
         given: The delivered answer.
     """

@@ -125,8 +125,9 @@ class ClaimWalk(ABC, Generic[C, U]):
     def walk(self) -> list[ClaimResult]:
         """Walk through the claims, each in its assumed context.
 
-        Verdicts are decided before premises, and grounded verdicts first. If time runs out, at
-        least the verdicts are known, and only the best premises are lost.
+        Verdicts are decided before premises are searched for, and grounded verdicts before assumed
+        ones. If time runs out, at least the verdicts are known, and only the best premises are
+        lost.
         """
         grounds: list[Verdict | None] = []
         for number, claim in enumerate(self.claims, start=1):

@@ -72,8 +72,8 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """Return the findings about an ontology's statements. If there were errors in reading them,
-    return only those.
+    """Return the findings about an ontology's statements. If any statement cannot be read, return
+    only the errors about reading.
     """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)

@@ -155,7 +155,7 @@ class _Told(NamedTuple):
     """Words in the tests and in their messages.
 
     Attributes:
-        texts: Words of each text and message, in lower case.
+        texts: Words of each sentence and message, in lower case.
         prose: All these words, separated by spaces.
         options: Values of the tests' options, in lower case.
     """
@@ -178,7 +178,7 @@ class _Told(NamedTuple):
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether a text of the tests contains the words of the given verb, in any form and with
+        """Whether a sentence or message contains the words of the given verb, in any form and with
         other words between them.
         """
         first, *rest = text.split()

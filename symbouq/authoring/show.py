@@ -146,7 +146,7 @@ class Table:
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """Return the table as text: a header, then a row for each first relation."""
+        """Return the table as strings: a header, then a row for each first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]

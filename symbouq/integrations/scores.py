@@ -22,8 +22,8 @@ class Scores:
     """Context manager that writes audits back. When it exits, all of them have been sent.
 
     Args:
-        write: Sends what `told` returns for a batch of audits to the host. Returns how many were
-            refused.
+        write: Sends what `told` returns for a batch of audits to the host. Returns the number of
+            refused audits.
 
     Attributes:
         added: Number of audits.

@@ -86,7 +86,7 @@ class Service:
 
     @property
     def profiles(self) -> list[str]:
-        """Profiles that a record may name."""
+        """Names of the profiles that a record may use."""
         names = [self._profile] if self._profile else self._auditor.library.profiles
         return [name.replace("_", "-") for name in names]
 
@@ -131,9 +131,9 @@ class Service:
     def relations_told(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """Return a short form of `relations_between`: only the certain relations that imply the
-        others, and only the other relations with the most phrases, a dozen in all. `text` says the
-        same in words.
+        """Return a short form of `relations_between`: the certain relations that imply the others,
+        and the other relations with the most phrases, at most a dozen in all. `text` contains the
+        same information as a sentence.
         """
         found = self.relations_between(scene, subject, object, profile)
         if not found["feasible"]:
@@ -207,13 +207,13 @@ def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 class _DiedError(Exception):
-    """A worker died; the message says how."""
+    """Error: a worker died. The message describes how."""
 
 
 class _Worker:
     """A process with a `Service` that handles one request at a time. If it dies or does not answer
-    in time, it is ended and started again. `at_work` says whether it can work, `restarts` how often
-    it was started again.
+    in time, it is ended and started again. `at_work` states whether the process can work;
+    `restarts` counts how often it was started again.
     """
 
     def __init__(self, arguments: tuple[Any, ...], threads: ThreadPoolExecutor) -> None:

@@ -81,7 +81,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
     asked = {name: record[name] for name in names if record.get(name) is not None}
     return {
         "prompt": [{"role": "user", "content": record["prompt"]}],
-        # As text, because a dataset column has one type, but a scene is a text or a list.
+        # As JSON text, because a dataset column has one type, but a scene is a string or a list.
         "info": {_RECORD: json.dumps(asked, ensure_ascii=False)},
     }
 

@@ -188,7 +188,7 @@ def shards(
     system.create_dir(place)
     make = partial(_sharding, job, folder, stamp(job))
     with crew(workers) as there:
-        # If a file is named twice, two workers would write it.
+        # If a file is listed twice, two workers would write its shard.
         yield from there.each(make, dict.fromkeys(files))
 
 

@@ -42,7 +42,7 @@ _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
 time that the server gives.
 """
 _LONGEST_WAIT = 60
-"""Maximum delay before a retry, in seconds, whatever the server says."""
+"""Maximum delay before a retry, in seconds, even if the server asks for more."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
 """Phrases in server messages about a request that is too long. No change of settings would help."""
 _OF_THE_USER = (401, 403, 429)

@@ -2,7 +2,7 @@
 
 Supported are chat completions, Anthropic's and Bedrock's blocks, Gemini's parts, OpenAI's
 responses, Ollama, OpenTelemetry's parts, LangChain's messages and vLLM's outputs. All are reduced
-to texts, texts marked as thinking, and a stop reason.
+to text, text marked as thinking, and a stop reason.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def unpacked(value: Any) -> Any:
             inner = decoded(value.encode(errors="replace"))
         except RecordError:
             return value
-        if isinstance(inner, str):  # a text that was encoded twice
+        if isinstance(inner, str):  # a string that was encoded twice
             return inner
         first = inner
         while isinstance(first, list) and first:
@@ -201,7 +201,7 @@ def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tupl
 
 
 def _thoughts(value: Any) -> Any:
-    """Return thinking that a server nests: Bedrock's `reasoningText`, or texts without a type."""
+    """Return nested thinking: Bedrock's `reasoningText`, or text parts without a type."""
     if isinstance(value, dict):
         return value.get("reasoningText", value.get("text", value.get("content")))
     return value

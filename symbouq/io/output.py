@@ -261,8 +261,8 @@ class RecordFile:
 
     This is a context manager. The file gets its name when the block ends normally, or is
     interrupted after at least one record; it then contains the finished records. After an error, a
-    kill or a crash, an existing file stays, and `NAME.part` has the finished records. These records
-    are complete, and are JSON Lines even if the output is a table.
+    kill or a crash, an existing file stays, and `NAME.part` contains the finished records. These
+    records are complete, and are JSON Lines even if the output is a table.
 
     Args:
         path: Name of the file.

@@ -28,7 +28,7 @@ from symbouq.version import __version__
 
 def stamp(job: Job) -> str:
     """Return the SHA-256 of everything that affects a job's results except the input: its name, its
-    arguments and the files they name, the rules and the version.
+    arguments and any files in them, the rules and the version.
     """
     files = [file for name in ("rules", "ontology") for file in lp_files(data_folder(name))]
     for argument in job.arguments:

@@ -1,4 +1,5 @@
-"""Records as a Parquet file: with columns for other tools, and readable as records again.
+"""Records as a Parquet file: other tools can read its columns, and SymboUQ can read it as records
+again.
 
 Fields become columns, objects become structs, and lists stay lists. Missing fields become null, and
 null fields are absent when the file is read. If no single type fits a field, such as a scene that

@@ -28,7 +28,8 @@ from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import read_source
 
 VERSION = "1"
-"""Version of the ontology's vocabulary. It increases when old files stop working."""
+"""Version of the ontology's vocabulary. It is increased when older ontology files no longer work.
+"""
 
 
 class OntologyLibrary:
@@ -102,7 +103,7 @@ class OntologyLibrary:
 
     @cached_property
     def general(self) -> list[str]:
-        """Profiles that belong to no dataset, spelled as users write them."""
+        """Profiles that were not made for a dataset, spelled as users write them."""
         special = set(self._datasets.values())
         return [profile.replace("_", "-") for profile in self.profiles if profile not in special]
 

@@ -56,7 +56,7 @@ class Rule:
         statement: Syntax tree, as written.
         place: Position of the rule.
         audit: Whether it joins the rules of the audit, because it depends on a trace. Otherwise it
-            joins those that make the tables.
+            joins the rules that make the tables.
     """
 
     statement: ast.AST
@@ -342,7 +342,7 @@ _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
 
 
 def _code(text: str) -> Iterator[re.Match[str]]:
-    """Yield the code of a text, in order, without comments, which may nest."""
+    """Yield the code of the text, in order, without comments, which may be nested."""
     at = 0
     while found := _CODE.search(text, at):
         yield found
@@ -356,8 +356,7 @@ def _code(text: str) -> Iterator[re.Match[str]]:
 
 
 def _check_text(file: Path, text: str) -> None:
-    """Reject text that clingo's parser cannot handle or that refers to something outside the
-    folder.
+    """Reject text that clingo's parser cannot handle, or that refers to a file outside the folder.
 
     Raises:
         OntologyError: At a byte order mark, a NUL, another kind of program, a reference outside the
@@ -451,8 +450,8 @@ def new_control(*options: str) -> tuple[clingo.Control, list[str]]:
 
 
 def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> None:
-    """Ground a program. Any complaint is an error, because an atom that is never derived is a
-    mistyped name.
+    """Ground a program. Any complaint is an error. If an atom is never derived, for example, its
+    name is mistyped.
 
     Args:
         control: Control object of the program.
@@ -511,7 +510,7 @@ def fact_of(statement: ast.AST) -> ast.AST | None:
 
 
 def is_constant(term: ast.AST) -> bool:
-    """Whether a term is a name, a number or a text."""
+    """Whether a term is a name, a number or a string."""
     named = term.ast_type is ast.ASTType.Function and term.name and not term.arguments
     return bool(named) or term.ast_type is ast.ASTType.SymbolicTerm
 

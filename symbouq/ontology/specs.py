@@ -17,9 +17,9 @@ or with `unread` if it has no relation; `by` introduces its premises. Claims und
 judged independently. Claims under `steps:` are judged in order, like those of a trace: the verdict
 is that in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises.
 `pairs:` has lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2`
-says that the scene contradicts itself. If `answers:` (labels, separated by commas) and `answer:`
-(one or more expected labels, or `nothing`) are given, the question is answered, too; the last claim
-is then the delivered answer.
+states that these sentences contradict each other. If `answers:` (labels, separated by commas) and
+`answer:` (one or more expected labels, or `nothing`) are given, the question is answered, too; the
+last claim is then the delivered answer.
 
 Alternatively, a test states the readings of sentences:
 
@@ -81,7 +81,7 @@ class ExpectedClaim:
 
     Attributes:
         line: Line of the claim.
-        text: The claim, in words or in relations.
+        text: The claim, in plain text or as relations.
         verdict: The verdict (in the assumed context, for a step), or `unread`.
         grounded: The grounded verdict, if the test states it.
         premises: The premises, if the test states them.
@@ -191,7 +191,7 @@ class Spec:
 
     @property
     def in_words(self) -> bool:
-        """Whether the test is in words."""
+        """Whether the test consists of plain text rather than relations."""
         return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
 
     def trace(self) -> Trace:
@@ -253,7 +253,7 @@ def _relations(line: str) -> list[dict[str, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """Split a text into words; a quoted text is one word. Empty if a quote is not closed."""
+    """Split the text into words; a quoted part is one word. Empty if a quote is not closed."""
     try:
         return shlex.split(text)
     except ValueError:

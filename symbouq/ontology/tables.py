@@ -1,4 +1,4 @@
-"""Tables of one profile: what the readers and the audit know about relations and words.
+"""Tables of one profile: all knowledge of the readers and the audit about relations and words.
 
 A table is named after a predicate of `rules/vocabulary.lp` or, if rules derive it, of
 `rules/compile/output.lp`.
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 class Tables(dict[Signature, list[Row]]):
     """Maps a predicate and its arity to rows: the profile's vocabulary facts and derived ones.
-    Arguments that name a profile are left out.
+    Arguments for a profile are left out.
     """
 
     def rows(self, predicate: str) -> list[Row]:
@@ -169,7 +169,7 @@ class Relations:
         mirror: Relation -> its converse, if swapping the things is equivalent.
         suffices: (trusted, claimed) pairs of relations; the first implies the second for the same
             things.
-        excludes: Relation -> those that exclude it.
+        excludes: Relation -> the relations that exclude it.
         implied: Relation -> its consequences, which include the relation itself.
         presumed: Pairs of relations; the first implies the second by default (presumes/3).
         negation: Relation -> the one that states its negation.
@@ -204,7 +204,7 @@ class Relations:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Phrases and words of a profile; texts for lookup are in lower case.
+    """Phrases and words of a profile; phrases for lookup are in lower case.
 
     Attributes:
         phrase: Phrase -> its relation.
@@ -212,7 +212,7 @@ class Lexicon:
         clock: Hour on a clock face -> its direction.
         wording: Relation -> the phrases that express it in generated text.
         grouped: Relation whose grounds form a group -> the group's relation to each of them.
-        place: Phrases that name a side and need a linking word before their ground.
+        place: Phrases for a side that need a linking word before their ground.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only directly before their ground.
         label: Answer label -> its meaning: `yes`, `no`, `open`, ...
@@ -258,11 +258,11 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """Words that the parser-based reader knows for every relation; texts in lower case.
+    """Words that the parser-based reader knows for every relation, in lower case.
 
     Attributes:
-        expression: Category -> its texts, with the relations that they express.
-        lexeme: Class of words without a relation -> these words.
+        expression: Category -> its phrases, with the relations that they express.
+        lexeme: Class of words that express no relation -> the words in this class.
         denied_as: Relation -> the meaning of its denial.
         partly_as: Relation of a part -> the relation of the whole.
         through_as: Kind of part and the relation to it -> the relation between the things.
@@ -290,10 +290,10 @@ class Wording:
         notation: Notation, with letters for names and directions -> its meaning.
         level: Words for the same place on a scale -> the scale.
         metric: Scale with equidistant places -> their unit.
-        clockwise: Direction -> the one on the right of someone who faces it.
+        clockwise: Direction -> the direction to the right of someone who faces it.
         quarters: Side -> the number of clockwise quarter turns towards it.
         person: Pronoun or possessive of the first or second person -> that person's name.
-        crosses: Scale -> the one across it, which is needed to compare its places.
+        crosses: Scale -> the scale across it, which is needed to compare its places.
         region: Scales whose places can be things themselves: "row 3".
         scaled: Scale, number (None if the text counts) and words.
         unit: Word for a unit -> its kind of measure and its size in smallest parts.
@@ -416,7 +416,7 @@ class Ontology:
         extent: Whether things have an extent.
         state_updates: Whether the scene's latest statement of a functional relation about a subject
             replaces the earlier ones.
-        coherent: Whether scenes in words are assumed to be consistent.
+        coherent: Whether plain-text scenes are assumed to be consistent.
         describes: Whether texts describe things instead of naming them.
         eventful: Whether texts are about events.
         relations: Properties of the relations.

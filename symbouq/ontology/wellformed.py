@@ -431,8 +431,8 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
 
 
 def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
-    """Return the predicates that differ between traces: those that the audit derives, and helpers
-    derived from them.
+    """Return the predicates whose facts depend on the trace: predicates that the audit derives, and
+    helpers derived from these.
     """
     found = set(audited())
     before = 0
@@ -447,7 +447,7 @@ def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
 
 
 def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
-    """Map each predicate to those from which rules derive it, directly or indirectly."""
+    """Map each predicate to the predicates from which rules derive it, directly or indirectly."""
     found: dict[Signature, set[Signature]] = defaultdict(set)
     for rule in rules:
         for head in atoms_in([rule.head]):
@@ -808,7 +808,7 @@ _FEW = 3
 
 
 def _spelled(kind: str) -> str:
-    """Describe the values of a kind in words; empty if authors choose them."""
+    """Describe the possible values of a kind of argument; empty if authors choose the values."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string

@@ -19,9 +19,9 @@ those that the scene entails (Eq. trusted); `non-committal`: as grounded, but co
 earlier claims are reported (appendix Assumed and Grounded Contexts).
 """
 Answers = Literal["answer", "relation"]
-"""How to judge the conclusion. `answer` compares a conclusion without a relation with what the
-scene settles. `relation` judges relations only, as the paper does, and admits every claim that has
-relations to the contexts.
+"""How to judge the conclusion. `answer` compares a conclusion without a relation with the answer
+that follows from the scene. `relation` judges relations only, as the paper does, and admits every
+claim that has relations to the contexts.
 """
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 
@@ -86,7 +86,7 @@ class ClaimAudit(Record):
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
     lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
     added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
-    `retracted` text states nothing.
+    `retracted` text makes no claim.
     """
     least: int | None = None
     """Minimum number of true relations, for a `counted` claim."""
@@ -121,7 +121,7 @@ class ClaimAudit(Record):
     premises: list[str]
     """Premises of a decided verdict: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)
-    """Defaults that the verdict also rests on, such as `on_top_of implies borne_by`."""
+    """Defaults that the verdict also depends on, such as `on_top_of implies borne_by`."""
     message: str
     """The finding in plain words."""
 

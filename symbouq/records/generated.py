@@ -27,7 +27,7 @@ ANSWER = (
 )
 """Fields of a trace that belong to its own answer, not to other answers to the same question."""
 RELATIONAL = ("scene_relations", "scene_events", "complete")
-"""Fields for claims given as relations. Answers in words do not have them."""
+"""Fields for claims given as relations. Plain-text answers do not have these fields."""
 
 
 def is_structured(record: Record) -> bool:

@@ -36,8 +36,8 @@ class RelationRecord(Record):
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     """Character offsets (start, end) within that sentence or claim."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Share of such readings that are right. Below 0.75, the claim contradicts nothing
-    (docs/reading.md).
+    """Share of such readings that are right. A claim with a confidence below 0.75 is kept out of
+    the context (docs/reading.md).
     """
     grounded: bool | None = None
     """Whether the scene or question names both things; computed if absent."""
@@ -104,7 +104,7 @@ class ClaimRecord(Record):
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
     lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
     added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
-    `retracted` text states nothing.
+    `retracted` text makes no claim.
     """
     least: Annotated[int, Field(ge=0)] | None = None
     """Minimum number of true relations, for a `counted` claim."""
@@ -207,8 +207,8 @@ class Trace(Instance):
     claims: list[ClaimRecord] | None = None
     """Claims as relations, in order; the last one is the conclusion."""
     complete: bool = True
-    """For traces given as relations: whether the relations are all that the scene says about
-    places. If not, gaps decide nothing.
+    """For traces given as relations: whether the relations are all that the scene states about
+    places. If not, missing relations decide nothing.
     """
     faults: list[EncodableText] = Field(default_factory=list)
     """For traces given as relations: parts of the text that could not be read."""

@@ -42,7 +42,7 @@ class Labels:
     Attributes:
         meanings: Maps a meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
         relations: Maps a relation to its label.
-        things: Labels that name or describe things.
+        things: Labels that are names or descriptions of things.
     """
 
     meanings: dict[str, str]

@@ -166,7 +166,7 @@ def judge_answer(
     opened = [*map(meaning_of, found.answer)] == ["open"]
     inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
     if opened and not inference and judged.verdict is Verdict.CONTRADICTED:
-        # If the scene settles nothing, the answer neither follows nor conflicts.
+        # If the scene decides no answer, the delivered answer neither follows nor conflicts.
         judged = replace(
             judged, verdict=Verdict.UNKNOWN, grounded=Verdict.UNKNOWN, reason="answer_open"
         )

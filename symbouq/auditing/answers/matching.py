@@ -8,8 +8,8 @@ answer, too ("no block").
 
 - The answer is the first of these: the one found by `symbouq.reading.segments.answering`; the text
   after the last "therefore" or "so"; the first sentence if it consists of labels; the last
-  sentence. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
-  end the answer.
+  sentence. Lines that state a confidence are ignored, and so are bracketed remarks. Reasons
+  ("because ...") end the answer.
 - A label matches its own spelling and its words in the ontology: the phrases of its relation, or
   the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup, articles and hyphens
   do not matter.
@@ -56,7 +56,7 @@ Kind = Literal["single", "set", "sequence"]
 """Whether an answer is one label, several in any order, or several in order."""
 
 Delivered = tuple[str, ...] | None
-"""Labels to which a text commits, spelled as in the answer space; None without a commitment."""
+"""Labels to which an answer commits, spelled as in the answer space; None without a commitment."""
 
 _JUDGEMENTS: dict[str, frozenset[str]] = {
     "yes-no": frozenset(("yes", "no")),
@@ -84,7 +84,7 @@ class AnswerSpace:
         labels: The labels.
         kind: One label, a set, or a sequence.
         dataset: The dataset whose word senses take precedence, if the ontology has any.
-        given: Whether the question names the labels; otherwise they are the default ones.
+        given: Whether the question lists the labels; otherwise they are the default labels.
     """
 
     name: str
@@ -252,7 +252,7 @@ class _Event(NamedTuple):
 
     Attributes:
         role: `label`, a role of `cue/2`, or `word` for any other word.
-        labels: The labels that it stands for, if it is a label.
+        labels: The labels that the word or phrase stands for, if its role is `label`.
         spelled: Whether it is spelled exactly like the label.
     """
 
@@ -368,8 +368,9 @@ class _Matcher:
         return _WORD if event is None and own else event
 
     def _standing_for(self, relations: Sequence[str], loosely: bool = True) -> _Event | None:
-        """Return the labels for the first relation that has any: its own, or those of its
-        components ("north-west" is above and left), or, if `loosely`, those of its consequences.
+        """Return the labels for the first relation that has labels: its own, or the labels of its
+        components ("north-west" is above and left), or, if `loosely`, the labels of its
+        consequences.
         """
         assert self._ontology is not None  # relations imply an ontology
         for relation in relations:

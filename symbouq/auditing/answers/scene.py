@@ -1,4 +1,4 @@
-"""Judge claims about one scene by the scene alone."""
+"""Judge claims about one scene, using only this scene."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Boxes in space that are turned only about the vertical axis: JSON, and KITTI labels.
 
-Each thing is treated as its box: contact and containment are those of the boxes. A box is a ground
-plan and a height, so relations of turned boxes are exact, too, and no hull is needed.
+Each thing is treated as its box: contact and containment are computed for the boxes. A box is a
+ground plan and a height, so relations of turned boxes are exact, too, and no hull is needed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _DECIMALS = 6
 
 _Size = Annotated[float, Field(ge=10**-5, allow_inf_nan=False)]
 _UNLABELLED = "DontCare"
-"""Type of the KITTI labels for regions in which nothing is labelled."""
+"""Type of the KITTI labels that mark regions without labelled objects."""
 
 
 class Box(BaseModel):

@@ -44,7 +44,7 @@ class Thing(NamedTuple):
         ends: Maps an axis of the ontology to the two ends of the thing on it: x grows to the right
             or eastwards, y upwards or northwards, z towards the viewer.
         shape: Geometries whose product is the thing: its own geometry on a map, ground plan and
-            height in space. Empty if nothing is known about contact and containment.
+            height in space. Empty if contact and containment are unknown.
         solid: Whether the thing fills part of the plane or space, unlike a point or a line. Only
             such things can touch and still have a direction.
     """
@@ -72,7 +72,8 @@ def checked(
         depths: Lengths of paths to parts that may be left out, the longest first.
 
     Raises:
-        RecordError: If the value has another shape. The message names the first place at fault.
+        RecordError: If the value has another shape. The message gives the position of the first
+            error.
     """
     faults: dict[tuple[int | str, ...], RecordError] = {}
     try:
@@ -112,8 +113,8 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def distinct(things: Sequence[Thing]) -> list[Thing]:
-    """Give things different names. If several share a name, ignoring case, each of them gets a
-    number that makes its name unique.
+    """Give all things different names. If several things have the same name, ignoring case, add a
+    unique number to each name.
     """
     counts = Counter(thing.name.casefold() for thing in things)
     taken, made = set(counts), []
@@ -161,8 +162,8 @@ def scene(
         things: The things. Either all or none of them have a shape.
         compass: Whether directions are worded as compass directions.
         tolerance: Share of a thing's size by which it may overlap another thing and still count as
-            beside it; at least 0 and less than 1. Topology is then stated only if it does not
-            depend on this.
+            beside it; at least 0 and less than 1. Topological relations are stated only if they do
+            not depend on this tolerance.
         told: Returns whether the thing with the given name is to be described. Pairs without such a
             thing are left out.
     """

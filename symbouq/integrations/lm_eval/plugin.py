@@ -1,8 +1,8 @@
 """A filter and a metric for tasks of lm-evaluation-harness. `symbouq_audit` audits the responses,
 and `symbouq` reports the rewards.
 
-Versions with plugins find both by name. In other versions, this module has to be imported, for
-example by the file from which a task takes its functions.
+Harness versions with plugins find both by name. For other versions, this module has to be imported,
+for example by the file from which a task takes its functions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Adapters: what the modules for all trace formats have in common."""
+"""Adapters: the common part of the modules for all trace formats."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Adapter(ABC):
         """Yield the records in the format's own form, one at a time.
 
         Raises:
-            SymboUQError: If nothing further can be read from the input.
+            SymboUQError: If no further record can be read from the input.
         """
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:

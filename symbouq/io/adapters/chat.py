@@ -89,7 +89,7 @@ def _ranked(output: dict[str, Any]) -> list[dict[str, Any]]:
         if str(identity) not in entries:
             raise RecordError(f"{place}.{n}: the chosen token {identity} is not in it")
         ranked = sorted(entries.values(), key=_rank)
-        # If no alternatives were requested, the chosen token stands alone, whatever its rank.
+        # If no alternatives were requested, only the chosen token is listed, with any rank.
         alternatives = len(ranked) > 1 or _rank(ranked[0]) == 1
         top = list(map(_token, ranked)) if alternatives else None
         tokens.append(_token(entries[str(identity)], top))

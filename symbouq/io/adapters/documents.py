@@ -24,7 +24,7 @@ _REACH = 80
 
 
 def path_of(text: str) -> tuple[str, ...]:
-    """Convert a text to the path of a list's items. A final `*` may be left out."""
+    """Convert the given text to the path of a list's items. A final `*` may be left out."""
     steps = tuple(step for step in text.split(".") if step)
     return steps if steps[-1:] == (EACH,) else (*steps, EACH)
 

@@ -1,4 +1,4 @@
-"""Convert the fields that a format gives to those of a trace: `--map`, the prompt, the id."""
+"""Convert the fields of a format to the fields of a trace: `--map`, the prompt, the id."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def options_of(raw: Any) -> list[str]:
     """
     for path in _OPTIONS:
         found = _opened(reached(raw, path))
-        if isinstance(found, dict):  # maps letters to texts, or has lists of both
+        if isinstance(found, dict):  # maps letters to options, or has lists of both
             texts = found.get("text", [found[name] for name in sorted(found)])
         elif isinstance(found, list):
             texts = [e.get("text", e.get("value")) if isinstance(e, dict) else e for e in found]
@@ -130,7 +130,7 @@ def lookup(raw: Any, field: str, source: str) -> Any:
     """Return the value at a path (`symbouq.io.adapters.mapped`).
 
     Raises:
-        RecordError: If there is nothing at that path.
+        RecordError: If there is no value at that path.
     """
     value, rest = raw, source
     while rest:
@@ -199,7 +199,7 @@ def _entered(value: Any, path: str) -> tuple[Any, str] | None:
 
 
 def _opened(value: Any) -> Any:
-    """Decode a value that a path leads into, if it is a text that contains JSON."""
+    """Decode a value that contains the rest of a path, if the value is a string with JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(RecordError):
             return decoded(value.encode(errors="replace"))

@@ -200,7 +200,7 @@ class Input:
         lines, the items of one list, or those at the path `within`.
 
         Raises:
-            RecordError: If there is nothing at this path.
+            RecordError: If there is no value at this path.
         """
         if self.within:
             return self._within()
@@ -268,8 +268,8 @@ class _Lines:
         return False
 
     def _read(self) -> None:
-        """Read what has arrived, or wait for more. An error is raised only after the lines before
-        it.
+        """Read the bytes that have arrived, or wait for more. An error is raised only after all
+        lines before it were returned.
         """
         try:
             piece = self._stream.read1(_HEAD)
@@ -378,7 +378,7 @@ class _Decompressed(io.RawIOBase):
         """Read the next bytes of the content.
 
         Raises:
-            RecordError: If the content is larger than any text would be.
+            RecordError: If the content expands far more than text does.
         """
         piece = self._zipped.read1(len(buffer))
         self._unpacked += len(piece)

@@ -67,7 +67,7 @@ class Declared(BaseModel):
         return bool(record) and holds(record, self.recognised)
 
     def first(self, record: Any, field: str) -> tuple[Any, str]:
-        """Return the value at the first of a field's paths that leads to one, and that path."""
+        """Return the first value found at one of the field's paths, and the path of this value."""
         for path in self.fields.get(field, ()):
             found = reached(record, path)
             if found not in (None, "", [], {}):
@@ -80,8 +80,9 @@ class Declared(BaseModel):
 
 
 def holds(record: Any, conditions: Sequence[str]) -> bool:
-    """Whether one of the given conditions holds. A condition consists of paths that must lead to
-    something, joined by `&`; `path=value` requires a value, `!path` that there is nothing.
+    """Whether one of the given conditions holds. A condition consists of paths joined by `&`, at
+    each of which there must be a value; `path=value` requires this value, and `!path` requires that
+    there is no value.
     """
     return any(all(_holds(record, p.strip()) for p in each.split("&")) for each in conditions)
 

@@ -50,7 +50,7 @@ _MARKUP = re.compile(
     r"<\|(?:im_start|start_header_id|header_start|start)\|>[ \t]*\w*(?:<\|[^|<>]*\|>)?"
     r"|<start_of_turn>\w*|<end_of_turn>|<\|[^|<>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<bos>|<eos>"
 )
-"""Marks between messages from chat templates, with the name of the role."""
+"""Matches the marks that chat templates put between messages, with the name of the role."""
 
 
 def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:

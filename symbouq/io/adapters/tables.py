@@ -37,8 +37,8 @@ class TableAdapter(Adapter):
 
 
 def row_fields(row: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
-    """Return the fields that a row gives: its columns, and the prompt and response that it
-    contains, unless a column or `--map` says where these are.
+    """Return the fields of a row: its columns, and the prompt and response that it contains, unless
+    these have their own column or are given by `--map`.
 
     Raises:
         RecordError: If the answer has the wrong type.

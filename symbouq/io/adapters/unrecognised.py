@@ -30,7 +30,7 @@ _NAMES = {
         "reply",
     ),
 }
-"""Maps a field of a trace to what other tools call it, the likeliest name first."""
+"""Maps a field of a trace to its names in other tools, the likeliest first."""
 
 _OWN = Trace.model_fields.keys()
 
@@ -92,8 +92,8 @@ def _lists(value: Any, path: str = "") -> Iterator[str]:
 
 
 def mapping_for(record: dict[str, Any]) -> str:
-    """Suggest `--map` options for reading a record, by the names of its fields, then by the texts
-    in them. `FIELD` stands for a field that is not found.
+    """Suggest `--map` options for reading a record, by the names of its fields, then by the text in
+    them. `FIELD` stands for a field that is not found.
     """
     texts = dict(_texts(record))
     found: dict[str, str] = {}
@@ -128,8 +128,8 @@ def _is_prompt(text: str) -> bool:
 
 
 def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts of a record by their dotted paths, including those in objects and lists of
-    texts.
+    """Yield the strings in a record with their dotted paths, including strings in objects and in
+    lists.
     """
     for name, value in record.items():
         path = f"{before}{name}"

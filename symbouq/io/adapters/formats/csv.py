@@ -1,7 +1,7 @@
 """CSV with a header line. The separator is a comma, a semicolon or a tab.
 
-Cells are texts, and an empty cell is an absent field. If a trace's field is a list or an object, a
-cell with JSON of this type is decoded.
+Cells are strings, and an empty cell is an absent field. If a trace's field is a list or an object,
+a cell with JSON of this type is decoded.
 """
 
 from __future__ import annotations

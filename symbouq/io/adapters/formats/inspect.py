@@ -106,7 +106,7 @@ def _short(message: Any) -> str:
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:
-    """Return a value in which the texts that the log stores separately are put back."""
+    """Insert the texts that the log stores separately into the given value."""
     if isinstance(value, str) and value.startswith(_ATTACHED):
         return attached.get(value.removeprefix(_ATTACHED), value)
     if isinstance(value, list):
