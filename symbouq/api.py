@@ -89,7 +89,8 @@ def audit(
         profile: Name of the profile; by default the dataset's, or `nine-way`.
         dataset: Name of the dataset, which may determine the profile.
         ontology: Folder of your ontology.
-        context: Context whose verdicts are used for the profile, the features and the score.
+        context: Context from which the verdicts for the profile, the features and the score are
+            taken.
         answers: How to judge the conclusion; `relation` is the paper's strict auditor.
         timeout: Time limit in seconds. When time runs out, the audit keeps the verdicts decided so
             far and sets `timed_out`.

@@ -198,9 +198,9 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     """Compare the audits in FIRST and SECOND: two models, contexts or versions.
 
     Traces are matched by id. If the responses are the same, all claims are compared, otherwise only
-    the scene and the conclusion. Each file is compared in the context it was audited with. One file
-    may be - for standard input. Files of readings (`symbouq audit --reader model`) are compared
-    sentence by sentence.
+    the scene and the conclusion. The verdicts of each file are those in the context of its own
+    audit. One file may be - for standard input. Files of readings (`symbouq audit --reader model`)
+    are compared sentence by sentence.
 
     Exit codes: 0 no difference, 1 a verdict flips, a trace is missing from one file or a line
     cannot be read, 2 nothing to compare.

@@ -100,7 +100,7 @@ def first_error(
 @click.argument("labels", type=FILE)
 @out_option("-")
 def reliability(predictions: str, labels: str, out: str) -> None:
-    """Measure how well predicted reliabilities tell right answers from wrong ones.
+    """Measure how well predicted reliabilities separate right from wrong answers.
 
     PREDICTIONS come from `symbouq predict`. LABELS are traces with `correct` or the right
     `answer`, as for `symbouq fit`; `id` and `correct` are enough. Prints AUROC with a 95 %

@@ -25,8 +25,8 @@ _FEWEST = 3
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """Return advice in one line: a profile that reads more or, if most claims are undecided,
-    clearly decides more. None if there is no such profile.
+    """Return a one-line suggestion of a profile that reads more sentences or, if most claims are
+    undecided, decides clearly more claims. None if there is no such profile.
 
     Args:
         summary: Counts and undecided traces of a run.

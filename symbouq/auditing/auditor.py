@@ -43,7 +43,8 @@ class TraceAuditor:
         profile: Profile for every trace. By default, each trace's own profile, the profile for its
             dataset, or the default profile.
         ontology: Folder of your ontology, or a loaded ontology.
-        context: Context whose verdicts are used for the profile, the features and Constraint-Rule.
+        context: Context from which the verdicts for the profile, the features and Constraint-Rule
+            are taken.
         partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps the verdicts decided
             so far. Otherwise the audit fails.
         pipeline: English pipeline that parses open text; by default, the installed one.

@@ -123,8 +123,8 @@ def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]
     """Yield the differences between two audits of a trace: the scene first, then claims in order.
 
     Claims are matched by text, so that a different segmentation does not shift all later claims. A
-    flip concerns the assumed verdict, or the grounded one if only that differs. If the audits have
-    different contexts, each audit's verdicts are taken from its own context.
+    flip is a change of the assumed verdict or, if this does not change, of the grounded verdict. If
+    the audits have different contexts, each audit's verdicts are taken from its own context.
     """
     yield from _scene_flips(first, second)
     common = _common(second)

@@ -181,7 +181,7 @@ def readings_of(first: str, second: str) -> bool:
     """Whether both files contain readings.
 
     Raises:
-        SymboUQError: If only one of them does.
+        SymboUQError: If only one of the files does.
     """
     kinds = are_readings(first), are_readings(second)
     if kinds[0] != kinds[1]:

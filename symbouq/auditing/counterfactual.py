@@ -1,8 +1,9 @@
 """The counterfactual audit (appendix Counterfactual Audit).
 
-Each scene relation that the scene does not contradict yields two claims about the same entity
-strings, in different words: one that the relation supports and one that it excludes. The first must
-be entailed and the second contradicted. Anything else is a fault of the parser or the rules.
+Each scene relation that the rest of the scene does not contradict yields two claims about the same
+entity strings, in different words. The relation supports one of the claims and excludes the other.
+The first must be entailed and the second contradicted. Anything else is a fault of the parser or
+the rules.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace, parse_record
 from symbouq.records.audit import ProfileRecord
 
-if TYPE_CHECKING:  # it loads spaCy
+if TYPE_CHECKING:  # this import loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
@@ -98,7 +98,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
         line: The line, from 1.
 
     Raises:
-        SymboUQError: If there is no such trace, or more than one.
+        SymboUQError: If there is no such trace, or there are several.
         RecordError: If the trace cannot be read.
     """
     name = input_name(file)

@@ -11,7 +11,7 @@ from symbouq.logic.programs import Atom, Condition, hitting_set
 _ROUNDS = 40
 """Maximum number of search rounds. Finding the best premises is hard in the worst case."""
 _MANY = 12
-"""Maximum size of a core whose premises are tried one by one immediately."""
+"""Maximum size of a core for which the premises are tried one by one immediately."""
 _ROUNDS_AHEAD = 10
 """Number of search rounds before the premises of a larger core are tried one by one."""
 
@@ -48,7 +48,7 @@ def best_premises(
     candidates = [n for n, unit in enumerate(units) if _meets(unit, core)]
     search = _Search(units, condition)
     found = None
-    if len(candidates) > _MANY:  # only a few of them may matter
+    if len(candidates) > _MANY:  # perhaps only a few of the premises matter
         found = search.best(_ROUNDS_AHEAD)
     if found is None:
         search.need(candidates)
@@ -93,7 +93,7 @@ class _Search:
     def _picked(self) -> frozenset[int]:
         """Return the best set that meets every known correction set."""
         apart = frozenset().union(*self._corrections)
-        if sum(map(len, self._corrections)) == len(apart):  # no premise meets two of them
+        if sum(map(len, self._corrections)) == len(apart):  # no premise meets two correction sets
             return frozenset(min(one, key=self._rank) for one in self._corrections)
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
 
@@ -142,7 +142,9 @@ def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, .
 
 
 def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
-    """Return a sort key for sets of premises: fewer claims, fewer premises, then earlier ones."""
+    """Return a sort key for sets of premises: fewer claims first, then fewer premises, then earlier
+    premises.
+    """
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
 
@@ -157,7 +159,7 @@ def _meets(unit: Unit, core: set[Atom]) -> bool:
 
 
 def _undominated(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units in order, without those made redundant by an earlier one."""
+    """Return the units in order, without units that an earlier unit makes redundant."""
     kept: list[Unit] = []
     seen: set[Atom] = set()
     for unit in units:

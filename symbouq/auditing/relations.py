@@ -1,9 +1,9 @@
 """The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
 
 This implements the Methodology section's Layout Auditor and the appendix on its implementation
-(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed one,
-which admits every earlier claim, and the grounded one. The grounded context only adds relations
-that the scene already entails, so a grounded verdict depends on the scene alone.
+(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed context,
+which admits every earlier claim, and the grounded context. The grounded context only adds relations
+that the scene already entails, so a grounded verdict depends only on the scene.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _DECISIONS_REMEMBERED = 2_000
 """Maximum number of cached decisions per scene."""
 
 _FEW_THINGS = 16
-"""Maximum number of things for which one program serves all claims of a trace although it computes
-the closure, whose size is cubic in the number of connected things.
+"""Maximum number of things for which one program is used for all claims of a trace although it
+computes the closure. The size of the closure is cubic in the number of connected things.
 """
 
 
@@ -63,9 +63,9 @@ class _Decision:
     Attributes:
         verdict: The verdict.
         units: The premises of the context.
-        cores: Relations of an entailed claim, or excluded relations of a contradicted one. Each
-            comes with the atoms of the context that decide it, from the solver; empty without a
-            solver.
+        cores: Relations of an entailed claim, or excluded relations of a contradicted claim. With
+            each relation come the atoms of the context by which the solver decides it; empty
+            without a solver.
         grounds: Grounds of the verdict, once they are computed.
         immediate: Whether the tables decide the claim from one premise about the same things.
     """

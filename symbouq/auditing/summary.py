@@ -163,8 +163,8 @@ class Summary:
 
 
 class Summaries:
-    """Summaries of one worker's audits. They keep at most as many traces as a whole run does,
-    because a worker's later traces also come later in the run.
+    """Summaries of one worker's audits. At most as many traces are kept as for a whole run, because
+    a worker's later traces also come later in the run.
     """
 
     def __init__(self) -> None:

@@ -51,7 +51,7 @@ Clashes = list[tuple[str, tuple[str, ...]]]
 """Codes of the closure's clashes with their relations."""
 
 REPAIR_BUDGET = 3
-"""Maximum repair that the paper's bounded value distinguishes. Larger ones count as 4."""
+"""Maximum repair that the paper's bounded value distinguishes. Larger repairs count as 4."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class ClaimResult:
         grounded_reason: Name of the message that explains the grounded verdict; empty if `reason`
             explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
-        presumed: World defaults that a determinate verdict rests on. Each default is a pair of
+        presumed: World defaults that a determinate verdict depends on. Each default is a pair of
             relations; the first relation implies the second one by default.
         answer: The scene's answer, if the claim is judged as an answer.
         given: The delivered answer.

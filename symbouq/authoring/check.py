@@ -239,7 +239,7 @@ class _Contradictions:
     single premise.
 
     Profiles share most of their relations. A relation with the same meaning and axioms as a
-    consistent one is therefore not solved again.
+    consistent relation is therefore not solved again.
     """
 
     def __init__(self, source: Source) -> None:

@@ -330,7 +330,7 @@ _NAMES = {
     "composition": ("composition",),
     "incompatible": ("incompatible", "means_not"),
 }
-"""Maps an axiom of the closure to the predicates of the profile's facts that it comes from."""
+"""Maps an axiom of the closure to the predicates of the facts from which it is derived."""
 
 
 def _used_rows(

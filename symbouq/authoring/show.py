@@ -23,7 +23,7 @@ class RelationSheet:
         properties: Stated properties such as `symmetric`.
         converse: The converse, if it has a name.
         follows: Other relations that follow for the same pair.
-        clashes: Relations that exclude this one.
+        clashes: Relations that exclude this relation.
         composes: Relations that stay possible when this one is composed with each relation of its
             family.
         phrases: Phrases that are read as this relation.

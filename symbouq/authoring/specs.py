@@ -20,7 +20,7 @@ from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
-"""Number of tests whose sentences are read in one go."""
+"""Number of tests for which the sentences are read in one batch."""
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class _Gate:
         body = bytearray()
         try:
             async with asyncio.timeout(self._patience) as limit:
-                if len(self._unfinished) >= _UNFINISHED:  # a new one is more likely to complete
+                if len(self._unfinished) >= _UNFINISHED:  # a new request is more likely to complete
                     oldest = next(iter(self._unfinished))
                     del self._unfinished[oldest]
                     oldest.reschedule(0)
@@ -227,9 +227,9 @@ def application(
 
     Args:
         workers: The workers.
-        max_body: Maximum number of bytes in the body of a request. A larger one is refused with
+        max_body: Maximum number of bytes in the body of a request. A larger body is refused with
             413.
-        most: Maximum number of requests that are being processed or waiting. Further ones are
+        most: Maximum number of requests that are being processed or waiting. Further requests are
             refused with 503.
         token: Token that requests for work and `/metrics` have to carry, if any.
         root_path: Path under which a proxy serves the application.
@@ -336,7 +336,7 @@ class Connection(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Handle a part of a request, which may be its beginning."""
+        """Handle a part of a request, possibly the first part."""
         super().data_received(data)
         if self._waiting and self.cycle is not None and not self.cycle.response_complete:
             self._waiting.cancel()

@@ -101,8 +101,8 @@ def langfuse(client: Any = None) -> Scores:
 
 
 def phoenix(client: Any = None) -> Scores:
-    """Write an annotation `symbouq.audit` to Phoenix, which replaces an earlier one. By default,
-    the client is set up from the environment.
+    """Write an annotation `symbouq.audit` to Phoenix. It replaces an earlier annotation. By
+    default, the client is set up from the environment.
     """
     from phoenix.client import Client
 

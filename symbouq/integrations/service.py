@@ -35,7 +35,9 @@ _GRACE = 5.0
 """Seconds after this limit for which a worker may continue before it is ended."""
 
 _ABANDONED = 1.0
-"""Seconds for which a worker may continue a request whose client has gone, before it is ended."""
+"""Seconds for which a worker may continue a request after the client disconnects, before the worker
+is ended.
+"""
 
 _TOLD = 12
 """Maximum number of relations reported to an agent. There may be a hundred."""
@@ -115,8 +117,8 @@ class Service:
     def relations_between(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """Return the relations that a scene leaves possible between two things, and those that are
-        certain. `feasible` is False if the scene contradicts itself.
+        """Return the relations that a scene leaves possible between two things, and the relations
+        that are certain. `feasible` is False if the scene contradicts itself.
 
         Raises:
             RecordError: If the scene cannot be read, or lacks one of the things.
@@ -149,7 +151,8 @@ class Service:
             return ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
 
         with time_limit(self._timeout):
-            # Which relations follow from each one alone, and from which ones each follows.
+            # For each relation, the relations that follow from it alone, and those from which it
+            # follows.
             follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
         certain: list[str] = []
         for r in usual(follows):

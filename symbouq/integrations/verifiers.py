@@ -96,7 +96,7 @@ def _messages(completion: Any) -> Any:
 
 
 def _found(state: dict[str, Any]) -> Reward:
-    """Return the result of the reward, which is computed first."""
+    """Return the result of the reward function, which is called before the metrics."""
     found = state[_FOUND]
     assert isinstance(found, Reward)
     return found

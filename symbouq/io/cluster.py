@@ -29,7 +29,7 @@ from symbouq.io.storage import located
 from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
 
 _BLOCK = 1 << 18
-"""Number of bytes of lines per batch, which take about a second to audit."""
+"""Number of bytes in the lines of a batch. Auditing a batch takes about a second."""
 
 _WORKERS_A_READER = 16
 """Number of workers per reader. Reading is that much faster than any job, even for Parquet."""

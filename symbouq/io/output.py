@@ -1,8 +1,8 @@
 """Output files that are either complete or absent, however the run ends.
 
 A file is written next to its final name as `NAME.part` and renamed at the end. Until then, an
-existing file stays. The unfinished file is locked, so a second run that would write the same file
-is refused. Devices, pipes and descriptors are written directly.
+existing file stays. The unfinished file is locked, so that a second run cannot write the same file.
+Devices, pipes and descriptors are written directly.
 """
 
 from __future__ import annotations

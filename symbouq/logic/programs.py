@@ -29,7 +29,7 @@ atoms share one assumption literal.
 """
 
 Group = frozenset[Atom]
-"""Relations of one claim, which are queried together."""
+"""The relations of one claim. They are queried together."""
 
 
 @cache

@@ -16,7 +16,7 @@ _NOT = "not_"
 def with_denials(ontology: Ontology) -> Ontology:
     """Extend an ontology by denials of its relations.
 
-    Denials belong to no family, so code that iterates over all relations skips them.
+    Denials belong to no family, so they are skipped by code that iterates over all relations.
 
     Args:
         ontology: The tables of a profile.

@@ -36,8 +36,8 @@ class OntologyLibrary:
     """The built-in ontology, optionally extended or replaced by a user's folder.
 
     A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes that profile its
-    default. A folder without one replaces the built-in ontology. If the folder declares a relation
-    with family/2, it replaces the built-in relation of that name with all facts about it.
+    default. A folder without such a fact replaces the built-in ontology. If the folder declares a
+    relation with family/2, it replaces the built-in relation of that name with all facts about it.
 
     Args:
         folder: The user's folder of `.lp` files, read recursively.

@@ -1,9 +1,9 @@
 """Directions with amounts, such as "3 m to the left of", as additional relations in an ontology.
 
 The audit of a trace extends the ontology by the trace's directions with amounts. Things are assumed
-to be small: two things related by exact amounts have the same size, which is at most the unit of
-which all amounts in the trace are multiples. A bound, as in "more than 3 m to the left of", applies
-to every end of a thing.
+to be small: two things related by exact amounts have the same size. This size is at most the
+largest unit of which all amounts in the trace are multiples. A bound, as in "more than 3 m to the
+left of", applies to every end of a thing.
 """
 
 from __future__ import annotations

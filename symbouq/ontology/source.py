@@ -83,7 +83,7 @@ class Source:
         rules: The rules.
         repeated: Facts that are stated again, each with the later position.
         extended: The profile that a user's folder extends or makes the default.
-        own: The author's files: those in a user's folder, otherwise the built-in ones.
+        own: The author's files: the files in a user's folder, otherwise the built-in files.
         replaced: Maps a relation that the folder redeclares to the number of built-in facts
             replaced.
     """
@@ -632,7 +632,7 @@ def audited() -> dict[Signature, tuple[str, ...]]:
 
 @cache
 def table_groups() -> dict[Signature, str]:
-    """Map each predicate whose facts are tables for the readers to its group."""
+    """Map each predicate to its group, if its facts are tables for the readers."""
     rows = zip(vocabulary(), declarations()["signature"], strict=True)
     return {key: str(row[2]) for key, row in rows if len(row) > 2}
 

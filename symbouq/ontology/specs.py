@@ -33,8 +33,8 @@ are in single quotes. The stance (`possible`, `supposed`, ...) and `denied` go b
 `=` come the words that mention a thing, if they differ from its name. `by "AMOUNT"` before the
 words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, `heading: THING
 DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` stands for the thing's
-place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express.
-Language models are shown these tests as examples.
+place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express. These
+tests are also shown to language models as examples.
 """
 
 from __future__ import annotations

@@ -165,17 +165,17 @@ class Relations:
     Attributes:
         family: Relation -> its family.
         sort: Family -> the kind under which an audit's features count its relations.
-        converse: Relation -> its converse; a symmetric one is its own.
+        converse: Relation -> its converse; a symmetric relation is its own converse.
         mirror: Relation -> its converse, if swapping the things is equivalent.
         suffices: (trusted, claimed) pairs of relations; the first implies the second for the same
             things.
         excludes: Relation -> the relations that exclude it.
         implied: Relation -> its consequences, which include the relation itself.
         presumed: Pairs of relations; the first implies the second by default (presumes/3).
-        negation: Relation -> the one that states its negation.
+        negation: Relation -> the relation that states its negation.
         functional: Relations for which a subject has one object at a time.
         within: Relations for which the subject lies within the object.
-        join: Two directions -> the one that has the components of both.
+        join: Two directions -> the direction that has the components of both.
         displacement: Relation decided by the layout -> the number of axes on which it is not
             equality.
         component: Direction -> the sign of its component on each axis.

@@ -108,7 +108,7 @@ def read_source(
         if not isinstance(part, _Stated)
         or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
-    # A scale has only one direction: the folder's, if it states one.
+    # A scale has only one direction. The folder's direction takes precedence.
     turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
     inherited = [
         part
@@ -799,7 +799,7 @@ class _Values:
 
 
 def _declared_by() -> dict[str, str]:
-    """Map a kind of argument to the predicate whose first argument declares its values."""
+    """Map a kind of argument to the predicate that declares its values as first argument."""
     return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
 
 

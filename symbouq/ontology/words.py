@@ -1,4 +1,4 @@
-"""Word classes of the grammars, which are the possible classes in lexeme/2.
+"""Word classes of the grammars. These are the possible classes in lexeme/2.
 
 The grammar defines the function of a class in a sentence, so a class that no reader knows is the
 author's mistake.

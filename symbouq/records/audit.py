@@ -15,8 +15,8 @@ SCHEMA_VERSION = 1
 
 Context = Literal["assumed", "grounded", "non-committal"]
 """Earlier claims that form the context of a claim. `assumed`: all of them (Eq. prefix); `grounded`:
-those that the scene entails (Eq. trusted); `non-committal`: as grounded, but contradictions of
-earlier claims are reported (appendix Assumed and Grounded Contexts).
+those that the scene entails (Eq. trusted); `non-committal`: the same as `grounded`, but
+contradictions of earlier claims are reported (appendix Assumed and Grounded Contexts).
 """
 Answers = Literal["answer", "relation"]
 """How to judge the conclusion. `answer` compares a conclusion without a relation with the answer

@@ -26,9 +26,9 @@ retracted text makes no claim.
 """
 
 Unexpressible = Literal["no-relation", "number", "frame", "change", "quantifier", "reference"]
-"""Why words about a place are not a relation: the ontology has none for them; they state a number,
-another frame of reference, a change or time, or a quantifier over unlisted things; or they are
-unclear.
+"""Why words about a place are not a relation: the ontology has no relation for the words; they
+state a number, another frame of reference, a change or time, or a quantifier over unlisted things;
+or the words are unclear.
 """
 
 Words = str | Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -140,7 +140,7 @@ class ReadingsRecord(Record):
     model: str
     """The language model."""
     prompt: str
-    """Version of the prompt that it was given."""
+    """Version of the prompt given to the model."""
     second_opinion: bool = False
     """Whether the parser also reads the trace, for comparison."""
     alone: bool = False

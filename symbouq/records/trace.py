@@ -147,7 +147,7 @@ class Instance(Record):
     id: Annotated[str, Field(min_length=1), BeforeValidator(_identity)]
     """Id, unique within its file."""
     scene: list[EncodableText] | EncodableText | None = None
-    """Trusted description: a list of sentences, or one text to split."""
+    """Trusted description: a list of sentences, or a string that is split into sentences."""
     scene_relations: list[Relation] | None = None
     """The scene as relations. If given, the text is not parsed."""
     scene_events: list[list[ClauseRecord]] | None = None

@@ -20,8 +20,8 @@ class Answer:
         possible: Answers that hold in some world.
         impossible: Answers that hold in no world.
         premises: Premises of the answer.
-        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set
-            without the things whose position is unknown.
+        default: Whether the answer is a default: "no" because "yes" is not entailed, or a set that
+            leaves out things in unknown positions.
         faults: Why the scene or question cannot be read.
     """
 

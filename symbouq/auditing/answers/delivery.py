@@ -24,7 +24,7 @@ from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
-"""Answer spaces whose labels are relations of the pair asked about."""
+"""Answer spaces in which the labels are relations of the pair asked about."""
 
 
 def asks_what_is_possible(trace: Trace) -> bool:
@@ -243,8 +243,8 @@ def _set_of_possible(
 
 
 def _possible_relations(ontology: Ontology) -> AnswerSpace:
-    """Return the relations to choose from when a question without an answer space asks for the
-    possible ones: the profile's directions, otherwise all of its relations.
+    """Return the choices for a question that asks for the possible relations and has no answer
+    space: the profile's directions, otherwise all of its relations.
     """
     relations = ontology.relations
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")

@@ -16,7 +16,7 @@ answer, too ("no block").
 - A denied label is not delivered ("not left but right" is `right`), nor is a merely possible one
   ("could be left"); "left or right" commits to nothing. "Probably left" commits. These words are in
   `ontology/answers.lp`.
-- If one label is expected, two different ones give None.
+- If one label is expected, two different labels give None.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ from symbouq.reading.bounds import shortened
 from symbouq.reading.segments import chosen, gist, judges, lettered, refuses
 
 Kind = Literal["single", "set", "sequence"]
-"""Whether an answer is one label, several in any order, or several in order."""
+"""Whether an answer is one label, several labels in any order, or several labels in a certain
+order.
+"""
 
 Delivered = tuple[str, ...] | None
 """Labels to which an answer commits, spelled as in the answer space; None without a commitment."""
@@ -83,7 +85,8 @@ class AnswerSpace:
             `relations`, `composition`, `blocks`, `moves` or `choice`.
         labels: The labels.
         kind: One label, a set, or a sequence.
-        dataset: The dataset whose word senses take precedence, if the ontology has any.
+        dataset: The dataset for which the ontology may have special word senses, which take
+            precedence.
         given: Whether the question lists the labels; otherwise they are the default labels.
     """
 
@@ -191,9 +194,8 @@ def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, di
     """Find the profile in which most labels are distinct relations, and map the labels to these
     relations.
 
-    Ties go to the dataset's profile, then to the default one, then to a calculus whose questions
-    ask which relations are possible. The profile is None if fewer than half of the labels are
-    relations.
+    In a tie, prefer the dataset's profile, then the default profile, then a calculus with questions
+    about possible relations. The profile is None if fewer than half of the labels are relations.
     """
     library = builtin()
     best: dict[str, str] = {}

@@ -121,8 +121,9 @@ def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -
 
 
 def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
-    """Return the sentences of a response that may be the answer: the announced or concluded one,
-    otherwise the first and the last. Empty if there are no sentences.
+    """Return the sentences of a response that may be the answer: the sentence that is announced as
+    the answer or as the conclusion, otherwise the first and the last sentence. Empty if there are
+    no sentences.
 
     Args:
         text: The response.

@@ -31,7 +31,7 @@ def meanings() -> Mapping[str, str]:
 
 
 _NAMING = (("phrase", 2), ("phrase", 3), ("label", 3), ("synonym", 3))
-"""Predicates whose last two arguments map a phrase to a relation."""
+"""Predicates in which the last two arguments are a phrase and its relation."""
 
 
 @cache

@@ -53,8 +53,8 @@ def scenes(
             out.
 
     Raises:
-        RecordError: If the file cannot be read in this format or has no things, or if no scene has
-            a thing with a name in `about`.
+        RecordError: If the file cannot be read in this format or has no things, or if `about`
+            contains no name of a thing in any scene.
     """
     content = _content(file)
     format_ = FORMATS[form or _recognised(content, str(file))]

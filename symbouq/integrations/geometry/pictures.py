@@ -104,8 +104,8 @@ def coco(content: Any, file: str) -> Found:
 
 
 def visual_genome(content: Any, file: str) -> Found:
-    """Yield a scene for each picture in Visual Genome's `objects.json` or `scene_graphs.json`.
-    Things are named by the first of their names.
+    """Yield a scene for each picture in Visual Genome's `objects.json` or `scene_graphs.json`. A
+    thing gets the first of its names.
 
     Args:
         content: The JSON value of the file: a list of objects with `image_id` and `objects`, which

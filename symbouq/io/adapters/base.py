@@ -96,7 +96,7 @@ class Adapter(ABC):
 
 
 class JsonAdapter(Adapter):
-    """A format of JSON objects, one per line or all in one array."""
+    """A format with JSON objects, one per line or all in one array."""
 
     expected: ClassVar[str]
     """Description of an object of the format, for messages."""

@@ -16,8 +16,8 @@ def answered(value: Any, place: str) -> dict[str, Any]:
     further `samples`.
 
     Args:
-        value: A text, a message, messages, a completion or its choices, any of them possibly
-            encoded as JSON. For any other object, the text is its JSON.
+        value: A string, a message, messages, a completion or the choices of a completion, possibly
+            encoded as JSON. Any other object is converted to JSON text.
         place: Position of the value, for error messages.
 
     Raises:

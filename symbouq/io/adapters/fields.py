@@ -18,7 +18,7 @@ PROMPT = "prompt"
 """Field in addition to those of a trace: the text that contains scene and question."""
 
 SCENES = ("scene", "scene_relations")
-"""Fields of which a trace needs at least one."""
+"""Fields for the scene. A trace needs at least one of them."""
 
 
 def filled(
@@ -105,7 +105,7 @@ _LETTER = re.compile(r"\(?[A-Ha-h][.):]\s+")
 
 
 def needs_folding(record: dict[str, Any]) -> bool:
-    """Whether one of our own traces has no id, or has further fields that belong to its answer."""
+    """Whether one of our own traces lacks an id, or has further fields about its answer."""
     beside = any(isinstance(record.get(name), str) for name in (*THOUGHTS, *STOPS))
     listed = "answer_space" not in record and bool(options_of(record))
     return bool(record) and ("id" not in record or beside or listed)

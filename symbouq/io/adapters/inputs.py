@@ -197,7 +197,7 @@ class Input:
 
     def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
         """Yield the encoded records with their line numbers: one per line, objects over several
-        lines, the items of one list, or those at the path `within`.
+        lines, the items of one list, or the records at the path `within`.
 
         Raises:
             RecordError: If there is no value at this path.

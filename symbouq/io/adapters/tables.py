@@ -1,8 +1,8 @@
 """Tables of any origin: a row is a trace, and a column is a field.
 
 A column with the name of a trace's field fills this field, `--map` names other columns, and the
-rest is kept unchanged. If no column is the scene, one column may hold chat messages, or two may
-hold a prompt and its completion (`symbouq.io.adapters.exchanges`).
+rest is kept unchanged. If no column contains the scene, one column may contain chat messages, or
+two columns may contain a prompt and its completion (`symbouq.io.adapters.exchanges`).
 """
 
 from __future__ import annotations

@@ -36,8 +36,8 @@ _OWN = Trace.model_fields.keys()
 
 
 class Unrecognised(JsonAdapter):
-    """Records passed on unchanged. For the first one without a scene, the error suggests names for
-    its fields; the others are counted.
+    """Records passed on unchanged. For the first record without a scene, the error suggests a
+    mapping of its fields; the others are counted.
     """
 
     expected = "a trace, an object with scene and response"
@@ -51,7 +51,7 @@ class Unrecognised(JsonAdapter):
         foreign, last = 0, 0
         for number, encoded in self.source.values():
             record = self.object(encoded)
-            # The consumer of the lines reports what is wrong with them, or with our own fields.
+            # The consumer of the lines reports errors in the lines, or in our own fields.
             if isinstance(record, RecordError) or not _is_foreign(record):
                 yield number, encoded
                 continue
