@@ -238,5 +238,5 @@ def _auditor(
     answers: Answers,
     _stamp: object,
 ) -> TraceAuditor:
-    """Return an auditor with the given options. It is created anew after a rule file changes."""
+    """Return an auditor with the given options. If a rule file changes, create a new one."""
     return TraceAuditor(profile, ontology, context, partial=True, answers=answers)

@@ -87,7 +87,8 @@ def extra(name: str) -> Iterator[None]:
         name: The extra.
 
     Raises:
-        SymboUQError: If a package cannot be imported. The message says how to install the extra.
+        SymboUQError: If a package cannot be imported. The message explains how to install the
+            extra.
     """
     try:
         yield

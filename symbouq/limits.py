@@ -42,7 +42,7 @@ _ROOM = 4 << 30
 """Bytes of memory allowed in addition to the process's current use."""
 
 _STUCK = 10 * COMPILING
-"""Number of seconds after which a process whose work is limited by `COMPILING` counts as stuck."""
+"""Number of seconds after which a process with the limit `COMPILING` counts as stuck."""
 
 _PR_SET_PDEATHSIG = 1
 

@@ -47,12 +47,12 @@ def first_error(
 ) -> None:
     """Measure how well the first wrong claim of each trace is found, as in ProcessBench.
 
-    LABELS say which claims of the audited traces are right (`symbouq labels`). For each method, the
-    table has two shares and their harmonic mean, F1, with a 95 % interval: among traces with a
-    wrong claim, the share in which exactly the first wrong claim is reported; among the other
-    traces, the share in which no claim is reported. The auditor reports the first claim that cannot
-    hold; a score reports the first claim above a threshold. Thresholds are fitted on one half of
-    the traces, and all results are measured on the other half.
+    LABELS mark each claim of the audited traces as right or wrong (`symbouq labels`). For each
+    method, the table has two shares and their harmonic mean, F1, with a 95 % interval: among traces
+    with a wrong claim, the share in which exactly the first wrong claim is reported; among the
+    other traces, the share in which no claim is reported. The auditor reports the first claim that
+    cannot hold; a score reports the first claim above a threshold. Thresholds are fitted on one
+    half of the traces, and all results are measured on the other half.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
     """

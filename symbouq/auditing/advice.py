@@ -16,7 +16,9 @@ _CLEARLY = 0.2
 """Minimum share of the sample's claims that a suggested profile must decide in addition."""
 
 _MORE = 1.05
-"""Factor by which a suggested profile must read more sentences."""
+"""Minimum ratio of sentences read with a suggested profile to sentences read with the current
+profile.
+"""
 
 _FEWEST = 3
 """Minimum number of claims that a suggested profile must decide in addition."""

@@ -174,7 +174,7 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run an optional step. If a limit is reached, the step ends, and the result says so."""
+        """Run an optional step. If a limit is reached, the step ends and the result shows this."""
         try:
             yield
         except LimitError:

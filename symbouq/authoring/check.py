@@ -161,7 +161,7 @@ def _unmatched(source: Source) -> Iterator[_Fault]:
 
 
 _ABBREVIATED = re.compile(r"\w\.\w\.\s")
-"""Abbreviation whose full stop does not end a sentence: "e.g. by"."""
+"""Matches an abbreviation with a full stop that does not end a sentence: "e.g. by"."""
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:

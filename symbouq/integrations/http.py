@@ -61,13 +61,13 @@ class Fault(BaseModel):
 
 
 class TraceBody(Trace):
-    """A trace whose id may be omitted."""
+    """A trace; the id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the audit.")] = "trace"
 
 
 class QuestionBody(Instance):
-    """A question whose id may be omitted."""
+    """A question; the id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
 

@@ -48,7 +48,7 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
 
     An undecided value is unscored: it is NaN, and metrics leave it out. The whole sample is
     unscored if it has no scene, failed, was cut off or is empty, or if nothing in it is decided;
-    the score's reason says why. Reasoning that is separate from the answer is audited, too. The
+    the score's reason explains why. Reasoning that is separate from the answer is audited, too. The
     claims with their verdicts, premises and messages are in the score's metadata, and in words in
     its explanation.
 

@@ -121,7 +121,7 @@ class _BoundedResponse(http.client.HTTPResponse):
 
 
 class _Adapter(HTTPAdapter):
-    """Adapter whose connections, to a server or a proxy, have limits on reading."""
+    """Adapter that limits reading from its connections to a server or a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
         super().init_poolmanager(*arguments, **more)

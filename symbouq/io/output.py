@@ -135,7 +135,7 @@ class Replacement:
         """Convert the file, and give the result the final name.
 
         Args:
-            make: Reads the first stream and writes the second one.
+            make: Function that reads the first stream and writes the second stream.
 
         Raises:
             OSError: If this fails. The existing and the unfinished file stay.
@@ -227,7 +227,7 @@ def _in_the_way(part: Path, path: Path) -> SymboUQError:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream whose content replaces a file if the block ends without an error.
+    """Yield a stream for new content, which replaces the file if the block ends without an error.
 
     Raises:
         OSError: If the file cannot be written.

@@ -60,7 +60,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
         stamped: The job's `stamp`.
 
     Returns:
-        The note. Its field `kept` says whether it already existed.
+        The note. The field `kept` is true if the shard already existed.
 
     Raises:
         OSError: If shard or note cannot be written.

@@ -225,7 +225,7 @@ class Worker:
 
 
 def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
-    """Return the outcome for a line whose processing raised an error.
+    """Return the outcome for a line that caused an error.
 
     Raises:
         SymboUQError: If the error affects every record, such as a missing package.

@@ -69,7 +69,7 @@ def holds_records(schema: Any) -> bool:
 
 
 def json_columns(schema: Any) -> set[str]:
-    """Return the columns of a `pyarrow.Schema` that hold JSON text because their values have
+    """Return the columns of a `pyarrow.Schema` that contain JSON text because the values have
     several types.
     """
     return {field.name for field in schema if _MIXED.items() <= (field.metadata or {}).items()}

@@ -63,7 +63,7 @@ class _Pattern(NamedTuple):
     Attributes:
         own: Arcs of the things themselves: the low end is not above the high end.
         stated: Arcs that hold if the reading does.
-        denied: Arcs of which at least one holds if the reading fails.
+        denied: If the reading does not hold, at least one of these arcs holds.
     """
 
     own: tuple[Arc, ...]

@@ -81,7 +81,7 @@ def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
-    """Return the arcs of `rules/layout.lp` in a program, each with whether it holds
+    """Return the arcs of `rules/layout.lp` in a program, and for each arc, whether it holds
     unconditionally.
 
     Args:
@@ -493,7 +493,7 @@ def layout(
     Args:
         ontology: The tables of the profile.
         atoms: Atoms that hold.
-        beside: Atoms that need not hold, but whose things and axes also get coordinates.
+        beside: Atoms that need not hold. Their things and axes also get coordinates.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

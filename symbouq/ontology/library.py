@@ -98,7 +98,7 @@ class OntologyLibrary:
 
     @cached_property
     def asking_possible(self) -> frozenset[str]:
-        """Profiles whose questions ask which relations are possible."""
+        """Profiles in which questions ask for the possible relations."""
         return frozenset(profile for (profile,) in self.rows["asks_possible", 1])
 
     @cached_property
@@ -167,7 +167,7 @@ class OntologyLibrary:
         return with_denials(Ontology.of(tables, profile, self.name, self._hash, kept["rules"]))
 
     def _made(self, profile: str, literal: bool) -> dict[str, Any]:
-        """Compile a profile in the form in which it is cached."""
+        """Compile a profile, and return the form that is cached."""
         made = tables_of(self.source, profile, self.name, self._hash, literal)
         return {"tables": listed(made.tables), "rules": made.encoding.rules}
 

@@ -31,10 +31,10 @@ Alternatively, a test states the readings of sentences:
 The relations of a sentence follow below it, each with its words at the end. Names of several words
 are in single quotes. The stance (`possible`, `supposed`, ...) and `denied` go before a colon. After
 `=` come the words that mention a thing, if they differ from its name. `by "AMOUNT"` before the
-words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, `heading: THING
-DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` stands for the thing's
-place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express. These
-tests are also shown to language models as examples.
+words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, and `heading:
+THING DIRECTION "WORDS"` gives the direction in which a thing faces. `THING-before` stands for the
+thing's place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can
+express. These tests are also shown to language models as examples.
 """
 
 from __future__ import annotations

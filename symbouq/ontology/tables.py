@@ -176,8 +176,8 @@ class Relations:
         functional: Relations for which a subject has one object at a time.
         within: Relations for which the subject lies within the object.
         join: Two directions -> the direction that has the components of both.
-        displacement: Relation decided by the layout -> the number of axes on which it is not
-            equality.
+        displacement: Relation decided by the layout -> the number of axes on which it separates the
+            things.
         component: Direction -> the sign of its component on each axis.
     """
 
@@ -211,14 +211,14 @@ class Lexicon:
         phrase_of: Dataset -> the phrases that have a special sense in its texts.
         clock: Hour on a clock face -> its direction.
         wording: Relation -> the phrases that express it in generated text.
-        grouped: Relation whose grounds form a group -> the group's relation to each of them.
+        grouped: Relation with grounds that form a group -> the group's relation to each ground.
         place: Phrases for a side that need a linking word before their ground.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only directly before their ground.
         label: Answer label -> its meaning: `yes`, `no`, `open`, ...
         relation_label: Answer label -> its relation, in addition to names and phrases.
         loosely: Relation -> its meaning in descriptions of things.
-        vague: Relations whose words may have a narrower meaning.
+        vague: Relations with words that may have a narrower meaning.
         of_container: Relation -> its meaning if the object is a container.
         having: Relation between a block "with a square" and the square; empty if not stated.
         situated: Implicit relation between a thing without a stated place and the container that
@@ -294,7 +294,7 @@ class Wording:
         quarters: Side -> the number of clockwise quarter turns towards it.
         person: Pronoun or possessive of the first or second person -> that person's name.
         crosses: Scale -> the scale across it, which is needed to compare its places.
-        region: Scales whose places can be things themselves: "row 3".
+        region: Scales on which a place can itself be a thing: "row 3".
         scaled: Scale, number (None if the text counts) and words.
         unit: Word for a unit -> its kind of measure and its size in smallest parts.
     """

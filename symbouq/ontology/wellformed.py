@@ -151,7 +151,9 @@ class _Stated:
 
     @cached_property
     def arguments(self) -> tuple[clingo.Symbol, ...]:
-        """Arguments of the fact, which clingo would create anew on each access."""
+        """Arguments of the fact. They are kept because clingo would create new objects on each
+        access.
+        """
         return tuple(self.symbol.arguments)
 
     @cached_property

@@ -193,8 +193,8 @@ class Audit(Record):
     truncated: bool = False
     """Whether the trace's output was cut off or is empty. There is then no answer and no score."""
     timed_out: bool = False
-    """Whether time ran out. A claim then has no verdict if its message mentions this, and premises
-    and repairs may not be the best ones.
+    """Whether time ran out. Claims with a message about the limit then have no verdict, and
+    premises and repairs may not be the best ones.
     """
     faults: list[str] = Field(default_factory=list)
     """Parts that were not read, because of an error or their length, or that were not decided in

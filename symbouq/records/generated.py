@@ -8,7 +8,7 @@ from typing import Any
 Record = Mapping[str, Any]
 
 SEGMENTED = "segmented"
-"""Field that marks traces whose claims come from their audit."""
+"""Field that marks traces with claims that were taken from their audit."""
 
 ANSWER = (
     "response",

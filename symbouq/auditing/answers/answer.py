@@ -1,4 +1,4 @@
-"""Answers over an answer space: what holds, what can hold, and their labels."""
+"""Answers over an answer space: the certain and the possible answers, and their labels."""
 
 from __future__ import annotations
 

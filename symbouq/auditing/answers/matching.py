@@ -102,7 +102,7 @@ def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "")
 
     Args:
         labels: The possible labels.
-        kind: One label, a set or a sequence; by default, whatever is usual for the labels.
+        kind: One label, a set or a sequence; by default, the usual kind for the labels.
         dataset: The question's dataset.
     """
     name, usual = _usual(labels := tuple(labels), dataset)
@@ -388,7 +388,7 @@ class _Matcher:
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
 
-    # What a sentence holds ---------------------------------------------------------------
+    # Events in a sentence ---------------------------------------------------------------
 
     def events(self, sentence: str) -> list[_Event]:
         """Return the events of a sentence. Single letters match labels in either case if the

@@ -43,8 +43,8 @@ class Thing(NamedTuple):
         name: Name in sentences.
         ends: Maps an axis of the ontology to the two ends of the thing on it: x grows to the right
             or eastwards, y upwards or northwards, z towards the viewer.
-        shape: Geometries whose product is the thing: its own geometry on a map, ground plan and
-            height in space. Empty if contact and containment are unknown.
+        shape: Geometries that make up the thing: one geometry on a map; ground plan and height in
+            space, which are multiplied. Empty if contact and containment are unknown.
         solid: Whether the thing fills part of the plane or space, unlike a point or a line. Only
             such things can touch and still have a direction.
     """
@@ -214,8 +214,8 @@ def _directions(relations: Relations) -> list[tuple[_Signs, str]]:
 
 
 def _signs(first: Thing, second: Thing) -> _Signs:
-    """Return the axes on which the first thing lies completely on one side of the second, with
-    signs.
+    """Return the axes on which the first thing is completely on one side of the second thing, each
+    with the sign for this side.
     """
     # A point on a border may belong to the thing that begins there, so it has to lie beyond the
     # border.

@@ -45,7 +45,7 @@ class ReadOptions:
             over the format.
         prompt_split: Regular expression with groups `scene` and (optional) `question` that finds
             them in a prompt. It replaces the convention of `symbouq.io.adapters.prompts`.
-        batch_input: The input file of the batch whose output is read.
+        batch_input: The input file of the batch; the traces are read from the batch's output.
         items: Path of the records in a document: `runs.*.results`.
         hints: Whether to suggest names for the fields of an input in an unknown format.
     """

@@ -75,7 +75,7 @@ class Declared(BaseModel):
         return None, ""
 
     def has(self, record: Any, field: str) -> bool:
-        """Whether a record has a field, whatever its value."""
+        """Whether a record has a field with any value."""
         return any(reached(record, path, ...) is not ... for path in self.fields.get(field, ()))
 
 

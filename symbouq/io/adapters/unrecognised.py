@@ -44,7 +44,7 @@ class Unrecognised(JsonAdapter):
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        """Whether there is an object, whatever its fields."""
+        """Whether the input contains an object with any fields."""
         return bool(source.first)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
