@@ -1,10 +1,10 @@
 """Lists of possible relations: "the possible relations are DC, EC and PO".
 
-Such a claim is entailed if the relations possible in the worlds of its context are exactly the
-listed ones. It is contradicted if a listed relation is impossible, or if another relation of the
-same family is also possible. These rules apply only to a family in which the relations exclude each
-other and cover all cases: directions of a plane, or a profile whose questions ask which relations
-are possible. Otherwise, the claim stays open if all of its relations are possible.
+Such a claim is entailed if the relations that are possible in the worlds of its context are exactly
+the listed relations. It is contradicted if a listed relation is impossible, or if another relation
+of the same family is also possible. These rules apply only to a family in which the relations
+exclude each other and cover all cases: directions of a plane, or a profile whose questions ask
+which relations are possible. Otherwise, the claim stays open if all of its relations are possible.
 """
 
 from __future__ import annotations

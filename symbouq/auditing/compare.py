@@ -202,7 +202,8 @@ def _flip(
     if before == after:
         return None
     shown = b or a or {}
-    # Messages explain assumed verdicts. Next to a verdict in another context, they would mislead.
+    # Messages explain assumed verdicts. They would be misleading next to a verdict in another
+    # context.
     mixed = contexts[0] != contexts[1]
     messages = (
         "" if claim is None or (mixed and said != verdict(claim)) else claim["message"]

@@ -133,8 +133,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return True
 
     def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
-        """Return premises that are all needed for the verdict on a statement or, without a
-        statement, for a clash. Later premises are dropped first.
+        """Return a set of premises that are all necessary for the verdict on a statement or,
+        without a statement, for a clash. Later premises are dropped first.
         """
 
         def outcome(some: Sequence[_Unit]) -> object:

@@ -59,7 +59,7 @@ def best_premises(
 
 
 class _Search:
-    """Search for the best set of premises that decides."""
+    """Search for the best set of premises that decides the condition."""
 
     def __init__(self, units: Sequence[Unit], condition: Condition) -> None:
         self._units = units
@@ -112,7 +112,8 @@ class _Search:
 def _correction(
     units: Sequence[Unit], picked: Collection[int], condition: Condition
 ) -> frozenset[int]:
-    """Return the premises outside a largest set that contains all picked ones and does not decide.
+    """Return the premises that are left out of a largest set. This set contains all picked premises
+    and does not decide the condition.
 
     The largest set of atoms may contain only parts of some premises, and thereby exclude the
     complete premises. The remaining premises are then checked one by one.

@@ -63,9 +63,9 @@ class _Decision:
     Attributes:
         verdict: The verdict.
         units: The premises of the context.
-        cores: Relations of an entailed claim, or excluded relations of a contradicted claim. With
-            each relation come the atoms of the context by which the solver decides it; empty
-            without a solver.
+        cores: Relations of an entailed claim, or excluded relations of a contradicted claim. Each
+            relation comes with the atoms of the context from which the solver derives the decision;
+            empty without a solver.
         grounds: Grounds of the verdict, once they are computed.
         immediate: Whether the tables decide the claim from one premise about the same things.
     """

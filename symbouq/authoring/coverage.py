@@ -69,7 +69,7 @@ class Coverage:
 
 
 _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
-"""Rule files that, with the files they include, contain all rules that decide."""
+"""Rule files that contain all rules for decisions, together with the files that they include."""
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:

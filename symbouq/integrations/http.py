@@ -155,7 +155,9 @@ class _Gate:
             await self._worked(scope, body, receive, sending)
 
     async def _body(self, receive: Any) -> bytes | Response | None:
-        """Return the body, or a response that refuses it; None if the client hung up."""
+        """Return the body of a request, or a response that refuses the body; None if the client
+        hung up.
+        """
         body = bytearray()
         try:
             async with asyncio.timeout(self._patience) as limit:

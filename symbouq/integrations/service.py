@@ -1,5 +1,5 @@
 """Functions that servers offer: audits, answers, relations and explanations. The ontology is fixed
-when they start, and each request has a time limit.
+when a server starts. Each request has a time limit.
 """
 
 from __future__ import annotations

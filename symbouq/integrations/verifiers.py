@@ -40,7 +40,7 @@ def load_environment(
             written by `symbouq data import` and `symbouq scenes`.
         free_form: Whether the model reasons in prose, rather than in the contract's JSON.
         hops: Number of hops of the questions to use; None for all.
-        undecided: Value for what is unscored, because verifiers accepts only numbers.
+        undecided: Value of an unscored part, because verifiers accepts only numbers.
         timeout: Time limit for one audit, in seconds.
 
     Raises:

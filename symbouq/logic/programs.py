@@ -488,7 +488,7 @@ def layout(
     ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
 ) -> dict[tuple[int, int], int] | None:
     """Return one feasible layout of the given atoms, or None. It maps (slot, index in the
-    ontology's coordinates) to a value, without unconstrained coordinates.
+    ontology's coordinates) to a value. Unconstrained coordinates are left out.
 
     Args:
         ontology: The tables of the profile.

@@ -184,7 +184,7 @@ def within_limit(source: Source, work: Callable[[], R]) -> R:
         work: Function with a picklable result.
 
     Raises:
-        OntologyError: If the work exceeds the time limit or raises this error.
+        OntologyError: If the work exceeds the time limit, or the work itself raises this error.
     """
     if not source.rules:
         return work()

@@ -478,8 +478,8 @@ class Ontology:
         )
 
     def words(self, word_class: str) -> frozenset[str]:
-        """Return the words of a class for the grammars of described things and of events, as
-        spelled. `CLASS_form` takes precedence, for classes that have another list for the parser's
+        """Return the words of a class, as spelled, for the grammars of described things and of
+        events. `CLASS_form` takes precedence, for classes that have another list for the parser's
         rules.
         """
         lexeme = self.wording.lexeme

@@ -464,8 +464,8 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """Check that a body uses atoms that depend on a trace only positively. The closure must stay
-    definite: an additional premise never removes a consequence.
+    """Check that atoms that depend on a trace occur only positively in a body. The closure must
+    stay definite: an additional premise never removes a consequence.
 
     Raises:
         OntologyError: If a rule uses such an atom negated, in an aggregate or in a condition.

@@ -80,11 +80,11 @@ class ClauseRecord(Record):
     goes: list[tuple[str, str]] = Field(default_factory=list)
     """Ways with their grounds."""
     located: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the place where the event happens, with their grounds."""
+    """Relations that describe where the event happens, with their grounds."""
     within: list[tuple[str, str]] = Field(default_factory=list)
     """Pairs of grounds that surround the place of the event."""
     started: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the starting place, with their grounds."""
+    """Relations that describe where the movement starts, with their grounds."""
     back: bool = False
     """Whether the clause reverses the previous way."""
     often: Annotated[int, Field(ge=1, le=1000)] = 1

@@ -36,7 +36,7 @@ def asks_what_is_possible(trace: Trace) -> bool:
 def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
     """Turn each sentence that lists all possible relations of the pair asked about into a claim of
     alternatives: "so the possible relations between x and z are DC and EC". Sentences about other
-    things, conditional ones and partial ones stay unchanged.
+    things, conditional sentences, and sentences with other words in them stay unchanged.
 
     Args:
         ontology: The tables of the profile.
@@ -72,7 +72,7 @@ def _said_possible(
     names: Sequence[str],
     asked: tuple[str, str],
 ) -> tuple[str, ...]:
-    """Return the labels that a sentence lists as all possible relations of the pair asked about.
+    """Return the labels in a sentence that lists all possible relations of the pair asked about.
     Empty for any other sentence, and for a sentence about other things or about the pair in reverse
     order.
     """

@@ -84,8 +84,8 @@ def digits() -> Mapping[str, str]:
 
 
 def tokenized(text: str) -> list[str]:
-    """Return the words and punctuation of a text in their original case. Number words become
-    digits.
+    """Return the words and punctuation of the given text in their original case. Number words
+    become digits.
     """
     text = re.sub(r"(?i)\b(can)(?:not|'t)\b", r"\1 not", re.sub(r"[-_\s]+", " ", text))
     text = re.sub(r"(?i)(?<=\w)n't\b", " not", text)

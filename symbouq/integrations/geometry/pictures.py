@@ -1,8 +1,7 @@
 """Boxes in pictures: COCO, Visual Genome and GQA.
 
 Boxes are in pixels; x grows to the right and y downwards. A box shows where a thing is seen, but
-gives no information about depth, contact or containment. Relations that a file may also contain are
-ignored.
+gives no information about depth, contact or containment. Any relations in the file are ignored.
 """
 
 from __future__ import annotations

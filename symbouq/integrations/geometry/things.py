@@ -1,7 +1,8 @@
 """Named things with places, and sentences about how they lie relative to each other.
 
-Topology is stated by RCC-8, and directions if two things are completely separate on an axis. The
-ontology determines which relation has which sign on which axis, and how it is worded.
+Topology is stated with the relations of RCC-8. A direction is stated if two things are completely
+separate on an axis. The ontology determines which relation has which sign on which axis, and how it
+is worded.
 """
 
 from __future__ import annotations

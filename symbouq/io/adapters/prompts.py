@@ -7,8 +7,8 @@ The convention for a prompt without separate fields:
   as `Story:` that follows this example. An example ends with the paragraph that contains an earlier
   question or an `Answer:`, or with a rule such as `###`.
 - If there is no text before the question, the scene is the text after it, up to an `Answer:`.
-- In chat messages, the user's last one counts. If it has no scene, all messages of the system and
-  the user together count.
+- In chat messages, the user's last one counts. If this message has no scene, all system and user
+  messages are used together.
 
 A pattern with groups `scene` and `question` replaces this convention; its last match counts.
 """
