@@ -18,12 +18,12 @@ returns an empty tuple if the referent is unknown."""
 
 @dataclass(frozen=True)
 class Resolved:
-    """Triplet with resolved mentions: a relation between things, as a sentence states it.
+    """A triplet with resolved mentions: a relation between things, as stated in a sentence.
 
     Attributes:
         figure: The thing that is placed.
         relation: The relation.
-        ground: The thing it is placed relative to.
+        ground: The thing relative to which the figure is placed.
         triplet: The triplet as read from the sentence.
         span: Character offsets in the text.
         sure: Whether the relation is certain enough to use.
@@ -44,7 +44,8 @@ class Resolved:
 
     def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
         """Return the relation as it holds after things have moved. Each moved thing is replaced by
-        its former place, or by the thing it was swapped with. Things in or on another move with it.
+        its former place, or by the thing it was swapped with. If a thing moves, the things in or on
+        it move, too.
 
         Args:
             turned: Maps each moved thing to its replacement.
