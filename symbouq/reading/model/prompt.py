@@ -38,7 +38,7 @@ _HEADINGS = (
 )
 
 SCHEMA_DIGITS = 8
-"""Number of digits in a version that stand for the schema."""
+"""Number of digits for the schema in a version."""
 
 
 @cache
@@ -52,7 +52,7 @@ class Prompt:
 
     Args:
         ontology: The tables of the profile.
-        tests: The ontology's tests, those from a user's folder last.
+        tests: The ontology's tests. Tests from a user's folder come last.
         own: The tests from a user's folder.
     """
 
@@ -104,7 +104,7 @@ class Prompt:
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
-        """The tests of what sentences mean, as far as they use only this profile's relations."""
+        """The tests for the meanings of sentences that use only relations of this profile."""
         ontology = self.ontology
         known = {*offered(ontology), *scales(ontology), *directions(ontology), ""}
         return [
