@@ -89,7 +89,7 @@ class Sentence:
         return triplet.cost <= SURE or self.known.issuperset((triplet.figure, triplet.ground))
 
     def word_of(self, triplet: Triplet) -> str:
-        """Return the word that states a triplet; empty if this word is in the preceding question."""
+        """Return the word that states a triplet; empty if it is in the preceding question."""
         at = triplet.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])
 
