@@ -1,5 +1,5 @@
-"""Length limits for texts. Text beyond a limit is not read, so that reading takes time linear in
-the length of the text.
+"""Length limits for texts. Text beyond a limit is not read, so that the time for reading is linear
+in the length of the text.
 """
 
 from __future__ import annotations

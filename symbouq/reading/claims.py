@@ -61,7 +61,7 @@ class Sentence(Protocol):
 
     @property
     def fault(self) -> str:
-        """The internal error that prevents reading it; empty if there is none."""
+        """The internal error that prevented reading the sentence; empty if there is none."""
 
 
 S = TypeVar("S", bound=Sentence)
@@ -116,21 +116,21 @@ class SentenceParser(Protocol[S]):
         """Split each text into sentences."""
 
     def unreadable(self, sentence: S) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
 
     def parse(self, sentence: S, gap: str) -> list[Reading]:
         """Read a sentence part by part: "A is left of B, so C is left of B" has two parts.
 
         Args:
             sentence: The sentence.
-            gap: The text between it and the sentence before.
+            gap: The text between this sentence and the preceding one.
         """
 
     def answer(self, sentences: Sequence[S]) -> Reading:
         """Return the statements of an answer's sentences."""
 
     def may_be_label(self, sentence: S) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
         """Read a bare label, "upper-left", as relations of the given pair; empty if it is not a
@@ -279,7 +279,7 @@ class Claims(Generic[S]):
         """Read a sentence.
 
         Raises:
-            InternalError: If the claim has an internal error that is not known yet.
+            InternalError: If an internal error occurs that is not yet known for this claim.
         """
         part = f"claim {len(self.made) + 1}"
         unread = [Reading(reason="unread")]
@@ -421,7 +421,7 @@ def _is_within(label: Statement, stated: Sequence[Statement]) -> bool:
 
 def _together(parts: Sequence[Reading]) -> Reading:
     """Combine the sentences of one claim. Necessary statements join asserted ones. If stances
-    differ otherwise, the result has no content.
+    differ in any other way, the result has no content.
     """
     stated = [part for part in parts if part.statements]
     stances = {part.stance for part in stated}
@@ -485,8 +485,8 @@ def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tupl
 def concluded(
     claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
 ) -> list[Claim]:
-    """Move the conclusion of a response without an announced answer to the end. The conclusion is
-    the last claim with content if it is about the pair asked about.
+    """Move the conclusion of a response without an announced answer to the end. The last claim with
+    content is the conclusion if it is about the pair asked about.
 
     Args:
         claims: The claims.

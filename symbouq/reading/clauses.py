@@ -17,7 +17,7 @@ class Clause:
         aspect: `simple`, `progressive` or `perfect`.
         negative: Whether the clause is negated.
         patient: The patient.
-        states: Propositions that hold, each a predicate with its terms.
+        states: Propositions that hold. Each is a predicate with its terms.
         goes: Ways of moving, each with its ground.
         located: Relations that describe the place of the event, each with its ground.
         within: Pairs of grounds between which the event takes place.

@@ -19,8 +19,8 @@ R = TypeVar("R")
 
 
 class ReadingError(RecordError):
-    """A part of a trace cannot be read: because of an internal error, or because a sentence does
-    not end within the limit.
+    """A part of a trace cannot be read, either because of an internal error or because a sentence
+    does not end within the limit.
 
     If the error is in a claim, only this claim is lost. If a sentence in the scene does not end,
     the record is invalid.
@@ -64,7 +64,7 @@ def reading(part: str, text: str) -> Iterator[None]:
 
 
 def because_of(error: Exception) -> str:
-    """Describe the error behind an `InternalError`."""
+    """Describe the original error that caused an `InternalError`."""
     return f"because of an internal error ({type(error).__name__}: {error})"
 
 

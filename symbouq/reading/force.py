@@ -153,8 +153,8 @@ class Forces:
         return SUPPOSED if self.supposes(text) or self._conditional(text) else ""
 
     def _conditional(self, text: str) -> bool:
-        """Whether a sentence begins with a condition that is not a viewpoint, unlike "If you face
-        north, A is on your left".
+        """Whether a sentence begins with a condition. A viewpoint does not count, as in "If you
+        face north, A is on your left".
         """
         words = tuple(word.lower() for word in _WORD.findall(text[unmarked(text) :])[:3])
         return self._conditioned(words) and self._person.isdisjoint(words)

@@ -23,7 +23,7 @@ from symbouq.reading.text import ASSERTED, Statement
 from symbouq.reading.traces import TraceReader
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
-"""Kinds of words; a sentence with a relation contains at least one of them."""
+"""Kinds of words that express relations. Any sentence with a relation contains such a word."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
 """Kinds of words with which a sentence may mention a relation without stating it."""
 _LABEL_KINDS = frozenset(
@@ -46,7 +46,7 @@ class LexicalSentence:
         start: Where it begins in the text.
         asked: Whether it is a question.
         quoted: Whether it is only a quotation.
-        kinds: The kinds of its phrases, including those inside others.
+        kinds: The kinds of its phrases, including phrases inside other phrases.
         tokens: Its lexical items, with their positions in the text.
         fault: Always empty, since an error in splitting a text cannot be attributed to a sentence.
     """
@@ -158,7 +158,7 @@ class LexicalParser(ABC):
         )
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return _TOO_LONG if len(sentence.tokens) > LONGEST_SENTENCE else ""
 
     def is_whole(self, sentence: LexicalSentence) -> bool:
@@ -171,7 +171,7 @@ class LexicalParser(ABC):
         return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").statements
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
         start, end = (sentence.start + n for n in gist(sentence.text))
         kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
         return kinds <= _LABEL_KINDS
@@ -181,7 +181,7 @@ class LexicalParser(ABC):
         return self.labelled(self._lexicon.tokens(text), pair)
 
     def answer(self, sentences: Sequence[LexicalSentence]) -> Reading:
-        """Return what the sentences of an answer state."""
+        """Return the statements of an answer's sentences."""
         tokens = [token for sentence in sentences for token in sentence.tokens]
         text = " ".join(sentence.text for sentence in sentences)
         return self.read(_without_reasons(tokens), text)
@@ -280,7 +280,7 @@ def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is only a quotation: in quotation marks, or on a quoted line."""
+    """Whether a sentence is only a quotation, that is, in quotation marks or on a quoted line."""
     if text[start] == ">":
         return True
     said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")

@@ -32,8 +32,9 @@ _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
-"""Maps typographic apostrophes and spaces to plain ones. The length is the same, so that character
-offsets stay valid."""
+"""Maps typographic apostrophes and spaces to plain ones. The length of the text does not change, so
+that character offsets stay valid.
+"""
 
 
 _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")

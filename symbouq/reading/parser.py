@@ -336,7 +336,9 @@ def _stand_ins(instance: Instance) -> StandIns:
 
 
 def _cut(texts: TraceTexts) -> Told:
-    """Convert sentences that were split for a language model to the form for other readers."""
+    """Convert texts that were split into sentences for a language model to the form for other
+    readers.
+    """
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
 

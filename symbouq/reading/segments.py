@@ -46,8 +46,8 @@ class Response:
     """A response without its marks.
 
     Attributes:
-        text: The response, with each mark replaced by a line break and spaces, so that its length
-            is the same.
+        text: The response, with each mark replaced by a line break and spaces, so that the length
+            does not change.
         segments: Its segments, in order.
     """
 
@@ -466,7 +466,7 @@ class Clauses:
 
 
 def clauses(text: str, refusing: bool = False) -> Clauses:
-    """Sort a text's clauses by whether they are retracted.
+    """Split a text into clauses, and separate the retracted ones from the others.
 
     Args:
         text: The text.
@@ -514,7 +514,7 @@ def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def unretracted(texts: Sequence[str]) -> list[str]:
-    """Blank out retracted clauses and retractions in consecutive texts."""
+    """Replace retracted clauses and retractions in consecutive texts by blanks."""
     kept = []
     for text, spans in zip(texts, taken_back(texts), strict=True):
         edges = [(0, 0), *spans, (len(text), len(text))]

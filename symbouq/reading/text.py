@@ -13,7 +13,7 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.clauses import Clauses
 
 SURE = 0.75
-"""Minimum confidence at which a relation counts as read with certainty."""
+"""Minimum confidence for a relation to count as certain."""
 IN_PART = "in-part"
 """Reason for a claim with incomplete statements: it was read only in part."""
 ASSERTED = "asserted"
@@ -36,7 +36,7 @@ class Statement:
         confidence: Confidence in (0, 1].
         grounded: Whether both things are mentioned in the scene or the question.
         offset: Figure minus ground on each axis.
-        unit: The unit of the offset; empty if the text states none.
+        unit: The unit of the offset; empty if the text contains no offset.
         direction: The relation without amounts, if `relation` includes them
             (`symbouq.auditing.quantities`).
         sentence: Number of the sentence, if given in a record.
@@ -169,15 +169,16 @@ class ParsedTrace:
     Attributes:
         scene: The statements of the scene, each with the number of its sentence.
         claims: The claims, with the conclusion last.
-        faults: Messages about parts that were not read because of an internal error or their
-            length.
-        events: The clauses of each scene sentence with its number, empty if unread; None if the
-            profile reads no events.
+        faults: Messages about parts that were not read because of an internal error or because of
+            their length.
+        events: The clauses of each scene sentence, with the sentence number. The clauses of an
+            unread sentence are empty. None if the profile does not read events.
         complete: Whether everything about places in the scene was read. If the reader cannot
             determine this, whether every sentence has a statement.
         lost: Messages about scene sentences or a question that were not read.
         question: Function that reads the question when first called. It raises `PipelineError` if
-            only the question is text and no pipeline is installed, or `InternalError`.
+            only the question is text and no pipeline is installed, and `InternalError` after an
+            internal error.
     """
 
     scene: tuple[tuple[int, Statement], ...]
@@ -194,7 +195,9 @@ class ParsedTrace:
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """Maps each thing's name to a number, from 0 in order of appearance."""
+        """Maps the name of each thing to a number. Numbers start at 0 and follow the order of
+        appearance.
+        """
         claimed = (statement for claim in self.claims for statement in claim.relations)
         return slots_of((*(statement for _, statement in self.scene), *claimed))
 
@@ -204,12 +207,12 @@ class ParsedTrace:
         return tuple(self.slots)
 
     def triple(self, statement: Statement) -> Triple:
-        """Return a statement in terms of numbered things."""
+        """Return a statement with numbers in place of the things' names."""
         return self.slots[statement.figure], statement.relation, self.slots[statement.ground]
 
     @property
     def numbered(self) -> list[tuple[int, Triple]]:
-        """The scene in terms of numbered things."""
+        """The scene's statements with numbers in place of the things' names."""
         return [(number, self.triple(statement)) for number, statement in self.scene]
 
 

@@ -1,4 +1,4 @@
-"""Read whole traces: scene, question and claims in order, for any parser."""
+"""Read whole traces with any parser: scene, question and claims, in this order."""
 
 from __future__ import annotations
 

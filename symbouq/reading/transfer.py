@@ -66,8 +66,8 @@ def together(
         ontology: The tables of the profile.
 
     Returns:
-        The relations of the profile, each with the positions of the statements it comes from.
-            Relations outside the profile are omitted.
+        The relations of the profile, each with the positions of the original statements. Relations
+            outside the profile are omitted.
     """
     joins, excludes = ontology.relations.join, ontology.relations.excludes
     found: dict[tuple[T, str, T], list[int]] = {}

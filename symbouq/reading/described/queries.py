@@ -2,7 +2,7 @@
 
 A question asks for the relation between two things, for the truth of a clause, or for the options
 or the things of a kind for which a predicate holds. Its noun phrases may be quantified ("all",
-"any", "a"). `Scene` resolves them and evaluates clauses in Kleene's three-valued logic.
+"any", "a"). `Scene` resolves the noun phrases and evaluates clauses in Kleene's three-valued logic.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Query:
 
     Attributes:
         pair: The two phrases whose relation the question asks for, the figure first.
-        clause: The clause that is to be confirmed.
+        clause: The clause that the question asks about.
         about: The kind of thing to pick: "which block".
         predicates: The predicates that must hold for a thing to be picked.
         options: The things to choose from.
@@ -196,7 +196,7 @@ class Value(NamedTuple):
 
     Attributes:
         truth: True, False, or None if open.
-        support: The relations that decide it, as (subject, relation, object).
+        support: The relations behind it, as (subject, relation, object).
     """
 
     truth: bool | None

@@ -262,7 +262,7 @@ class _ClaimParser(LexicalParser):
         return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return full(self._discourse) or super().unreadable(sentence)
 
     @property
@@ -330,12 +330,11 @@ def spoken(
 
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
-"""Kinds of words; a sentence with a relation contains at least one of them."""
+"""Kinds of words that express relations. Any sentence with a relation contains such a word."""
 
 
 _INTRODUCED = 2
-"""Maximum number of things that a claim introduces, "a circle above a square", if it is not a list.
-"""
+"""Maximum number of new things in a claim that is not a list: "a circle above a square"."""
 _UNSURE = 0.7
 """Maximum confidence in statements about uncertain things."""
 

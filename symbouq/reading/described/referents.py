@@ -40,7 +40,7 @@ _AMBIGUOUS = 0.5
 _COUNTED = 0.7
 """Confidence factor if "two squares" is interpreted as two known squares."""
 _SITUATED = 0.9
-"""Confidence factor if a thing's place is only implied."""
+"""Confidence factor if the place of a thing is only implied."""
 _PRONOUN = 0.7
 _SKIPPED = 0.7
 """Confidence factor for each word that was not understood."""
@@ -206,7 +206,7 @@ class Discourse:
         return kind == general or kind in self.ontology.lexicon.covers.get(general, ())
 
     def fits(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing fits the description in a phrase, apart from relative clauses."""
+        """Whether a thing fits the description in a phrase, ignoring relative clauses."""
         thing = self.things[number]
         if phrase.kind and not self.covers(phrase.kind, thing.kind):
             return False
@@ -970,7 +970,7 @@ class _Interpretation:
         free = [n for n in here if n not in self._mentioned()] or here
         news = [n for n in free if not self._said(n, uses)] or free
         if phrase.determiner == BARE and not phrase.number:
-            # Take the latest without statements, by number.
+            # Take the latest ones without statements, by number.
             latest = max(things[n].sentence for n in news)
             last = [n for n in news if things[n].sentence == latest]
             return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS

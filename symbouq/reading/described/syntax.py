@@ -69,7 +69,7 @@ class Phrase:
         count: The stated number of things; 0 if not stated.
         number: The thing's number among similar things; 0 if not stated.
         names: Its names.
-        given: Whether it gives these names to its things ("called A").
+        given: Whether the phrase introduces these names for its things ("called A").
         clauses: The predicates in its relative clauses.
     """
 
@@ -95,7 +95,7 @@ class Clause:
         predicates: Its predicates.
         start: Position of its first token.
         end: Position after its last token.
-        strained: Whether it is poor English: "there is X is below Y".
+        strained: Whether its grammar is doubtful: "there is X is below Y".
     """
 
     subjects: tuple[Phrase, ...]
@@ -331,7 +331,7 @@ class Sentence:
     # Tokens --------------------------------------------------------------------------
 
     def kind(self, position: int) -> str:
-        """Return a token's kind; for a mark, its text; past the end, an empty string."""
+        """Return a token's kind. For a mark, return its text; past the end, return ""."""
         if not 0 <= position < len(self.tokens):
             return ""
         token = self.tokens[position]
@@ -541,7 +541,7 @@ class Sentence:
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line in a list: `Contains X`, about the topic of the list, or `X near Y`, where "near
-        Y" tells which X.
+        Y" identifies X.
         """
         first = self._relation(position, False) if position == 0 else None
         if first is not None and first.verb:
@@ -722,7 +722,7 @@ class Sentence:
         return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
-        """Whether a relation fits the things it relates: blocks are beside blocks."""
+        """Whether a relation is suitable for the given phrases: blocks are beside blocks."""
         ontology = self.ontology
         if (
             core.kind in ontology.lexicon.container

@@ -2,8 +2,8 @@
 
 A sentence is a noun phrase and a verb with objects, prepositional phrases and counts. Nouns and
 names are an open class: a noun phrase begins with a determiner or a capital letter, and ends where
-the rest of the sentence can be parsed. All parses are tried, those with the shortest noun phrases
-first. The first parse that covers the whole sentence is used.
+the rest of the sentence can be parsed. All parses are tried. Parses with the shortest noun phrases
+come first. The first parse that covers the whole sentence is used.
 """
 
 from __future__ import annotations
@@ -324,8 +324,8 @@ class Sentence:
         clause: Clause,
         passive: bool = False,
     ) -> Iterator[Parse]:
-        """Yield the prepositional phrases, adverbs and counts after a verb and its object. There is
-        one clause for each agent and patient.
+        """Yield the parses of the prepositional phrases, adverbs and counts after a verb and its
+        object. A parse has one clause for each agent and patient.
         """
         for whole, end in self._adjuncts(position, clause, passive):
             if whole.located and whole.verb in self._elsewhere and any(patients):

@@ -96,7 +96,7 @@ class EventReader(LexicalReader):
 
         Args:
             sentence: The sentence.
-            meaning: Verb that unknown verbs are taken for, if any.
+            meaning: Verb to assume for unknown verbs, if any.
 
         Raises:
             InternalError: If an internal error occurs.
@@ -159,7 +159,7 @@ class _ClaimParser(LexicalParser):
         return ()
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """Return nothing, since no label is about events."""
+        """Return nothing, since there are no labels for events."""
         return ()
 
 
@@ -180,7 +180,7 @@ def things(clauses: Clauses) -> Iterator[str]:
 
 
 _TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
-"""Maps a proposition to its number of terms."""
+"""Maps the name of a proposition to its number of terms."""
 
 
 def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:

@@ -14,7 +14,7 @@ from symbouq.reading.model.schema import reply_schema
 from symbouq.records.reading import Reply, SentenceReading
 
 _SHOWN = 80
-"""Maximum number of characters quoted from a text that is not a reply."""
+"""Maximum number of characters quoted from a text that is not a valid reply."""
 _AGAIN = (
     "That is no reply as it was asked for: {}. Reply again, with nothing but the JSON object, one "
     "entry for each of: {}."

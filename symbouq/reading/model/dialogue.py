@@ -25,7 +25,7 @@ from symbouq.records.reading import Reply, SentenceReading, ThingMention, Unexpr
 AT_ONCE = 24
 """Maximum number of sentences in a request."""
 _BEFORE = 2
-"""Number of preceding sentences that a request shows."""
+"""Number of preceding sentences that are included in a request."""
 _IDS = ("id", "subject", "object", "thing", "of", "asks")
 """Fields of a reply that contain ids of things."""
 _CALLED = 4
@@ -224,7 +224,7 @@ class Names:
         self.headings: dict[str, str] = {}
 
     def take(self, sentences: Iterable[SentenceReading], texts: Mapping[str, str]) -> None:
-        """Record the things that sentences mention."""
+        """Record the things that are mentioned in sentences."""
         own: dict[str, str] = {}
         for sentence in sentences:
             text = texts.get(sentence.sentence, "")

@@ -285,9 +285,9 @@ def _relation(
     text: str,
     heights: Mapping[str, str],
 ) -> JudgedRelation | None:
-    """Judge a relation: use its name in the ontology, and the stance that its words allow. Return
-    None if the ontology has no relation of this name and arity. In a text that uses the compass,
-    "above" and other words for height do not mean north.
+    """Judge a relation: use its name in the ontology, and a stance that is consistent with its
+    words. Return None if the ontology has no relation of this name and arity. In a text that uses
+    the compass, "above" and other words for height do not mean north.
     """
     try:
         name = ontology.canonical(reading.relation)

@@ -67,7 +67,9 @@ class Prompt:
 
     @cached_property
     def version(self) -> str:
-        """8 hexadecimal digits each of the SHA-256 of the schema and of the instructions."""
+        """The first 8 hexadecimal digits of the SHA-256 of the schema, followed by 8 for the
+        instructions.
+        """
         schema = json.dumps(reply_schema(self.ontology), sort_keys=True)
         return "".join(
             hashlib.sha256(text.encode()).hexdigest()[:SCHEMA_DIGITS]

@@ -1,8 +1,8 @@
 """Compile the schema of a language model's readings from the ontology in use.
 
-The schema contains every relation in the ontology, including added ones, with its arity. Where the
-schema is enforced, no other name can be generated. The schema is the same for every request of a
-profile, so servers compile it once and may cache everything before the first message.
+The schema contains every relation in the ontology, including added ones, with its arity. If the
+schema is enforced, the model cannot generate any other name. The schema is the same for every
+request of a profile, so servers compile it once and may cache everything before the first message.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with exactly these properties, all required."""
+    """The schema of an object that has exactly the given properties, all of them required."""
     return {
         "type": "object",
         "properties": properties,

@@ -18,7 +18,7 @@ _FIGURES = re.compile(
     rf"(?=.*[\d{_VULGAR}])[-\u2212\u2013+\u00b1~\u2248]?"
     rf"[\d.,/\u00d7x\u2013\u2014\u00b2\u00b3{_VULGAR}-]+(?:e[-+]?\d+)?"
 )
-"""A number in figures, or several joined: "1,500", "3\u00bd", "1e3", "3\u20135"."""
+"""A number in digits, or several numbers joined together: "1,500", "3\u00bd", "1e3", "3\u20135"."""
 _PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e[-+]?\d)?")
 _RATIO = re.compile(r"\d+/[1-9]\d*")
 _MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
@@ -39,7 +39,7 @@ class Amount(NamedTuple):
     """An amount, possibly in a direction.
 
     Attributes:
-        relation: The direction; empty if none is stated next to the amount.
+        relation: The direction; empty if there is no direction next to the amount.
         value: Number of units.
         unit: The unit.
         sense: How the amount compares with the value: `=`, `<`, `<=`, `>` or `>=`.
@@ -157,7 +157,7 @@ class Amounts:
         return Amount("", total, unit) if unit and not counted else None
 
     def counts(self, word: str) -> bool:
-        """Whether a lower-case word is a number or part of one."""
+        """Whether a lower-case word is a number or part of a number."""
         known = word in self._numerals or word in self._scales or word in self._noughts
         known = known or (word[:1] in _SIGNS and word[1:] in self._numerals)
         return known or _FIGURES.fullmatch(word) is not None

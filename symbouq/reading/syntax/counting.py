@@ -15,7 +15,7 @@ _MOST_PAIRS = 40
 
 
 class Counting:
-    """Reader of quantifiers, with the rules in `rules/reading/counts.lp`.
+    """Reader of quantifiers that uses the rules in `rules/reading/counts.lp`.
 
     Args:
         things: The things in the trace.
@@ -63,7 +63,7 @@ class Counting:
         (count,) = set(counts)
         assert count is not None
         if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # with several grounds, the count may apply to each of them
+            return None  # if there are several grounds, the count may apply to each
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
         triplet = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")

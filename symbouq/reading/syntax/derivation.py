@@ -39,12 +39,12 @@ trigger.
 """
 
 _COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
-"""Predicates whose last argument is a cost."""
+"""Predicates with a cost as their last argument."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Conclusion that the rules draw about a trigger.
+    """A conclusion of the rules about a trigger.
 
     Attributes:
         name: The conclusion: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
@@ -99,10 +99,10 @@ class Derivation:
 def derivation(
     sentences: Sentences, sentence: Sentence, facts: Mapping[clingo.Symbol, Place]
 ) -> Derivation:
-    """Derive the reading of a sentence again, with its steps.
+    """Repeat the reading of a sentence, and return its steps.
 
     Args:
-        sentences: The reader that read the sentence.
+        sentences: The reader that was used for the sentence.
         sentence: The sentence.
         facts: The ontology's facts, with their positions.
     """
@@ -141,7 +141,7 @@ def _parse(doc: Doc) -> Iterator[str]:
 
 @cache
 def _sources() -> str:
-    """Rules that record which rules each step follows from: `_by(Step, File, Line)`."""
+    """Rules that record the rules behind each step: `_by(Step, File, Line)`."""
     lines = []
     for statement in rule_statements("reading"):
         if not makes_a_step(statement):

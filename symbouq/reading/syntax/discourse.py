@@ -339,7 +339,7 @@ class Discourse:
         return any(self._turned.seen(self.topic, r) != r for r in triplet.relations)
 
     def _seen(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Translate a side of a thing into a side of the text; None if unknown."""
+        """Translate a side of a thing to the text's viewpoint; None if unknown."""
         if not triplet.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
         if triplet.frame == "aboard":

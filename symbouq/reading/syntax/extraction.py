@@ -243,7 +243,7 @@ class Extraction:
     Args:
         ontology: The tables of the profile.
         verbs: Maps verb expressions, as tuples of words, to relations.
-        adpositions: The same for expressions that the parser already takes for prepositions.
+        adpositions: The same for expressions that the parser already recognizes as prepositions.
     """
 
     def __init__(
@@ -575,7 +575,7 @@ class _Facts:
         return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
 
     def _modifies(self, token: Token, *roles: str) -> bool:
-        """Whether a token has one of the given roles before a noun that is not an expression."""
+        """Whether a token modifies, in one of the given roles, a noun that is not an expression."""
         head = token.head
         nominal = head.pos_ in NOMINAL or head.lower_ in ("one", "ones")
         return token.dep_ in roles and nominal and not self._words[head.i].category
@@ -602,7 +602,7 @@ class _Facts:
             self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
-        """The relation that a verb expresses, and the preposition in its expression."""
+        """The relation expressed by a verb, and the preposition in this expression."""
         if token.dep_ in ("aux", "auxpass", "compound", "amod", "poss", "det"):
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
@@ -1021,7 +1021,7 @@ class _Facts:
 
 
 def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...], ...]:
-    """The groups of coordinated noun phrases, each once and complete."""
+    """The complete groups of coordinated noun phrases, without repetitions."""
     found = {tuple(sorted({head, *others})) for head, others in coordinated.items()}
     return tuple(sorted(g for g in found if not any(set(g) < set(other) for other in found)))
 
@@ -1091,7 +1091,7 @@ def _quoted(text: str) -> str:
 
 
 def _is_listed(token: Token) -> bool:
-    """Whether a noun is an item of a list, "dress, coat, hat", that the parser takes for part of
+    """Whether a noun is an item of a list, "dress, coat, hat", that the parser mistakes for part of
     the last item.
     """
     listed = token.dep_ in ("compound", "nmod") and token.pos_ in NOMINAL

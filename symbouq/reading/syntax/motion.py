@@ -8,7 +8,7 @@ from symbouq.ontology.tables import Ontology
 
 
 class Motion:
-    """The headings of things, updated as a text turns them.
+    """The headings of things, updated while a text is read.
 
     Args:
         ontology: The tables of the profile.
@@ -77,7 +77,7 @@ class Motion:
         return thing in self._facing
 
     def by_clock(self, thing: int, relation: str) -> str | None:
-        """Return the direction of an hour, where 12 is ahead: "at 3 o'clock" is to the right."""
+        """Return the direction of an hour. 12 is ahead, so "at 3 o'clock" is to the right."""
         facing = self._facing.get(thing)
         ahead = next(
             (way for way, r in self._clockwise.items() if self._quarters.get(r) == 1), None
@@ -106,7 +106,7 @@ class Motion:
         return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
-        """The direction of a side, given the direction the thing faces."""
+        """The direction of a side of a thing, given the direction that the thing faces."""
         if facing not in self._clockwise or side not in self._quarters:
             return None
         for _ in range(self._quarters[side]):

@@ -77,7 +77,7 @@ class Pipeline:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Keep spaCy from storing every word while text is read in this context."""
+        """Prevent spaCy from storing every word that is read in this context."""
         # spaCy before 3.8.13 does not clean up after an error in a memory zone, and fails later.
         # Therefore errors are raised after the zone.
         raised: BaseException | None = None

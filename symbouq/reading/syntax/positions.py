@@ -20,9 +20,11 @@ _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
-"""Maximum number of things that one thing is compared with, to keep long lists linear."""
+"""Maximum number of things that one thing is compared with, so that the time for long lists is
+linear.
+"""
 _EXTREME = 999
-"""Number that stands for the far end of a scale: "the last one"."""
+"""The number used for the far end of a scale: "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
@@ -264,7 +266,7 @@ class Placed:
 
 
 class Arrangement:
-    """Relations between things that have places on scales.
+    """The relations between things with places on scales.
 
     Args:
         ontology: The tables of the profile.
@@ -429,7 +431,7 @@ class Arrangement:
         for scale, difference in sides.items():
             relation = self._scale[scale]
             across = self._wording.crosses.get(scale)
-            # If a direction has bounds on both axes, one known axis implies nothing.
+            # For a direction with bounds on both axes, one known axis is not enough.
             strict = len(self._bounded.get(relation, ())) > 1
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
@@ -448,7 +450,7 @@ class Arrangement:
         that means equality on exactly the axes of these scales.
         """
         if not set(sides) <= self._wording.crosses.keys():
-            return None  # the second in one row is not level with the second in another
+            return None  # second places in different rows are not level
         axes = {axis[0] for scale in sides if (axis := self._amounts.axis(self._scale[scale]))}
         for relation, signs in self._relations.component.items():
             if signs.keys() == axes and not any(signs.values()):

@@ -57,7 +57,7 @@ _EXTREME = "highest"
 """The word shown in place of "leftmost" and similar words."""
 
 _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
-"""Categories whose single words are shown unchanged, since they may be verbs or names."""
+"""Categories with single words that are shown unchanged, since these may be verbs or names."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,8 @@ class Word:
         label: Whether it is a name on its own.
         measure: Whether it is part of a measure.
         denied: Whether the word is denied by contrast: "rather than INSIDE".
-        places: The places it states: "row 3", "leftmost".
-        amounts: The amounts of its relations; for the unit of a measure, the measure.
+        places: The places that it states: "row 3", "leftmost".
+        amounts: The amounts of its relations. For the unit of a measure, this is the measure.
         left_out: The contrast after this word that is not shown to the parser: "the heron, NOT THE
             STORK, stands there".
         vague: Whether a measure gives an inexact amount: "about 3 m left of".
@@ -203,7 +203,7 @@ _MARKUP = frozenset(
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 """Words that may join the numbers of one place: "row 3 of column 2"."""
 _OBJECT = 4
-"""Maximum number of words in an object between a verb and its particle."""
+"""Maximum number of words in the object between a verb and its particle."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _AFTER_I = frozenset(("", "is", ",", ".", "?", "and", "'s", "\u2019s"))
 """Words after "I" that show that "I" is a name and not the speaker."""
@@ -495,9 +495,9 @@ class Preparation:
         return pieces
 
     def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
-        """Whether joined words are one name, unlike "upper_left". The number of a cited sentence is
-        not part of a name. `heads` are the nouns known to begin labels, with a bracket if their
-        numbers are in brackets.
+        """Whether joined words are a single name, unlike "upper_left". The number of a cited
+        sentence is not part of a name. `heads` are the nouns known to begin labels, with a bracket
+        if their numbers are in brackets.
         """
         if name.re is _NUMBERED:
             return f"{name[1].lower()} (" in heads
@@ -568,7 +568,7 @@ _JOINED = {
     "conditional": "if",
     "exclusive": "even",
 }
-"""Maps classes of phrases that become one word to the word shown."""
+"""Maps classes of phrases to the single word that replaces the phrase for the parser."""
 
 _CODES = (
     ("skipped", "Z"),
@@ -1015,8 +1015,8 @@ class _Sentence:
         return end if end > first else at
 
     def _joins(self, first: int, at: int) -> bool:
-        """Whether a token joins numbers into one or into a range: "3 TO 5", "10 ^ 3", "two hundred
-        AND ten", "3,5". The numbers begin at `first`.
+        """Whether a token joins numbers into a single number or a range: "3 TO 5", "10 ^ 3", "two
+        hundred AND ten", "3,5". The numbers begin at `first`.
         """
         amounts, word = self.of.amounts, self._at(at)
         before, after = self._at(at - 1), self._at(at + 1)
@@ -1227,7 +1227,7 @@ class _Sentence:
 
     def _titled(self, at: int) -> _Item | None:
         """A proper name that contains a word of an expression, "the FAR Field", "NORTH End", or
-        that follows a noun for its thing, "the star VEGA", "the ferry ALBA".
+        that follows a noun for its kind, "the star VEGA", "the ferry ALBA".
         """
         first = at + self._precedes_name(at)
         end = first
@@ -1417,7 +1417,7 @@ class _Sentence:
         return self._is(word, "arriving") or self._is(word, "motion")
 
     def _is_under_way(self, position: int) -> bool:
-        """Whether a verb of motion comes before a position, with no other verb in between."""
+        """Whether a verb of motion precedes a position, with no other verb in between."""
         for item in reversed(self.items[:position]):
             if self._moves(item):
                 return True
@@ -1710,7 +1710,7 @@ class _Sentence:
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
-        """Add an item's words one by one. With `counts`, the last word gets the amounts."""
+        """Add an item's words one by one. If `counts` is set, the last word gets the amounts."""
         told = self._amounts(item) if counts else ()
         told = () if _is_backward(told) else told
         for n in range(item.first, item.last + 1):
@@ -1842,7 +1842,7 @@ class _Sentence:
         return last
 
     def _leave_out(self, items: Sequence[_Item]) -> None:
-        """Record that the given items were left unread after the last word."""
+        """Record the given items after the last word as unread."""
         if items:
             said = " ".join(self.texts[items[0].first : items[-1].last + 1])
             self.made[-1] = replace(self.made[-1], left_out=said)
@@ -1887,8 +1887,8 @@ class _Sentence:
         return tuple(dict.fromkeys(s for r in relations for s in within.get(r, (r,))))
 
     def _says_inside(self) -> bool:
-        """Whether the last place stated is a side inside a thing: "on the left of the page, and C
-        ON THE RIGHT".
+        """Whether the last place that was stated is a side inside a thing: "on the left of the
+        page, and C ON THE RIGHT".
         """
         said = next((w.relations for w in reversed(self.made) if w.relations), ())
         return bool(said) and self.of._inner_sides.issuperset(said)

@@ -107,7 +107,7 @@ class SyntaxReader(TraceReader):
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Phrases of the profile, used to count those in a text."""
+        """The phrases of the profile, used to count the phrases in a text."""
         return Lexicon(self.ontology)
 
     # Whole traces --------------------------------------------------------------------
@@ -210,13 +210,13 @@ class SyntaxReader(TraceReader):
         tables = Tables(self.ontology)
         spoken: list[list[Resolved]] = []
         taken: Sequence[Resolved] = ()
-        first: list[int] = []  # for each thing, the sentence that mentions it first
+        first: list[int] = []  # for each thing, the first sentence that mentions it
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
         timed = (s for sentences in read for s in sentences if not s.says.moves)
         phases = {phase for sentence in timed for phase in sentence.phases}
-        passing = False  # What holds in one of several phases need not hold in another.
+        passing = False  # A statement about one phase may be false in another phase.
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -446,7 +446,7 @@ class SyntaxReader(TraceReader):
         return any(words in text for words in self.ontology.wording.lexeme.get(name, ()))
 
     def confirms(self, sentence: Sentence) -> bool:
-        """Whether a sentence confirms the question before it."""
+        """Whether a sentence confirms the preceding question."""
         return self._opens(sentence) in self._affirming
 
     @staticmethod
@@ -729,7 +729,7 @@ class _ClaimParser:
         return self._of.framed(self._of.sentences.read(texts, self._names), self._scene.upright)
 
     def unreadable(self, sentence: Sentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return "for it is longer than any that is read" if sentence.too_long else ""
 
     def is_whole(self, sentence: Sentence) -> bool:
@@ -742,7 +742,7 @@ class _ClaimParser:
         return list(self._of.statements(said, self._things, (ASSERTED,)))
 
     def may_be_label(self, sentence: Sentence) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
         return all(triplet.ground == CONTEXT for triplet in sentence.says.triplets)
 
     def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
@@ -943,7 +943,7 @@ class _ClaimParser:
         there = self._scene.worded.get((said.figure, said.ground), set())
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
         if (word, relation) in there or (compass and relation not in relations.within):
-            return False  # stated in the same words; "on the shelf" is not north of it
+            return False  # stated in the same words; "on the shelf" is not north of the shelf
         turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
@@ -978,7 +978,7 @@ class _ClaimParser:
             or ("paragraph" in self._supposed and (line or not _PARAGRAPH.search(gap)))
         )
         supposed = opens or example or goes_on
-        # What follows "TPP(x, z):" or "For A to be above B, ..." is supposed, too.
+        # What follows "TPP(x, z):" or "For A to be above B, ..." is a supposition, too.
         forces = {s.triplet.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
         defined = heading and self._defines(word.text for word in sentence.words)

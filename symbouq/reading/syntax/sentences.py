@@ -70,7 +70,7 @@ class Sentence:
         time: The time at which its statements hold: `then` (possibly before an event), `past`
             (possibly the final state), or empty if not stated.
         phases: The periods that its statements are about: "in act two".
-        fault: Why it cannot be read; empty if it can.
+        fault: The reason why it cannot be read; empty if it can be read.
     """
 
     text: str
@@ -144,13 +144,13 @@ class _Row(NamedTuple):
     """A sentence that is to be read.
 
     Attributes:
-        text: Number of its text among all texts read together.
+        text: Index of its text among all texts that are read together.
         sentence: The sentence.
         start: Its offset in the text.
         tokens: Its tokens. Their offsets are relative to the sentence.
         asked: Whether it is a question.
         heads: Nouns that precede labels in its group and may occur in it.
-        names: Names that its group repeats and that may occur in it.
+        names: Repeated names in its group that may occur in it.
     """
 
     text: int
@@ -172,12 +172,13 @@ class Sentences:
     Attributes:
         ontology: The tables.
         settling: Relations that determine the arrangement of two things, whatever their places.
-        containing: Relations that mean that the figure is in the ground.
+        containing: Relations in which the figure is in the ground.
         sideways: Directions that depend on the viewpoint: left and right, in front and behind.
-        fixed: Words for directions that do not depend on the viewpoint: those of the compass.
+        fixed: Words for directions that do not depend on the viewpoint, that is, compass
+            directions.
         first_on: Maps each scale to the relation of the thing in the first position to the others.
         nothing: Words for "none".
-        barred: Words that give a quantified sentence another meaning.
+        barred: Words that change the meaning of a quantified sentence.
     """
 
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
@@ -193,7 +194,7 @@ class Sentences:
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         relations = ontology.relations
-        # A thing level with another may be on either side of it.
+        # A thing at the same level as another may be on either side of it.
         level = {r for r, signs in relations.component.items() if not any(signs.values())}
         self.settling = relations.family.keys() - level
         part_as = ontology.wording.part_as
@@ -384,7 +385,7 @@ class Sentences:
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that precede labels: "box" if there is a "Box 14"; "shell casing" if a "shell
-        casing 1" is a ground and there is a second one.
+        casing 1" is a ground and there is a second shell casing.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -594,8 +595,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
 
 
 def _shape(words: Sequence[Word]) -> Shape:
-    """The key under which a reading is cached: the words as shown, without labels, with their
-    expressions and kinds.
+    """The cache key for a reading: the words as shown, without labels, with their expressions and
+    kinds.
     """
     return tuple(
         (

@@ -80,7 +80,7 @@ class Siblings:
         return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
-        """Whether "the box" or "the older box" may mean any of several known things."""
+        """Whether "the box" or "the older box" may refer to any of several known things."""
         kinds = self._things.told_apart(words)
         self._begin(sentence)
         return any(len({*self._things.like(kind)} - {*self._new.values()}) > 1 for kind in kinds)

@@ -1,4 +1,4 @@
-"""The things in a trace, and which of them a noun phrase refers to."""
+"""Record the things in a trace, and find those that a noun phrase refers to."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "n
 class Things:
     """The things mentioned so far in a trace, identified by their names.
 
-    A name consists of a noun phrase's words without the article. Case is significant only in single
-    letters. A noun phrase refers to a known thing if all its words, including the last one, are in
-    the name of this thing and in no other thing's name.
+    A name consists of the words of a noun phrase without the article. Case is significant only in
+    single letters. A noun phrase refers to a known thing if all its words, including the last one,
+    are in the name of this thing and in no other thing's name.
 
     Attributes:
         persons: Maps each pronoun or possessive of the first or second person to that person's
@@ -141,8 +141,8 @@ class Things:
 
         Args:
             words: Words of the noun phrase.
-            nouns: Kinds that may follow a proper name.
-            classifying: Kinds that may follow any name.
+            nouns: Nouns for kinds that may follow a proper name.
+            classifying: Nouns for kinds that may follow any name.
         """
         *told, noun = " ".join(words).split()
         named = bool(told) and told[0][0].isupper() and noun.lower() in nouns
@@ -265,8 +265,8 @@ class Things:
         return thing in self._ahead.values()
 
     def like(self, words: Sequence[str]) -> list[int]:
-        """Return the things whose names contain the given words and end in the last of them, in
-        order of introduction.
+        """Return the things with names that contain the given words and end in the last given word,
+        in order of introduction.
         """
         key = _folded(_key(words))
         alike = {
@@ -316,7 +316,7 @@ class Things:
         return thing in self._moved
 
     def call(self, words: Sequence[str], thing: int) -> None:
-        """Give a thing a further name, unless the name is taken."""
+        """Give a thing an additional name, unless the name is already used."""
         self._of.setdefault(_key(words), thing)
 
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
@@ -356,7 +356,7 @@ class Things:
         return words < others or (others < words and not words & _OTHERS)
 
     def _named(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of a name. A pronoun for a person becomes that person's name."""
+        """The words of a name. A pronoun for a person is replaced by the person's name."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
         return words if person is None else [person]
 
