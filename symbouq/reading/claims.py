@@ -33,7 +33,7 @@ QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
 hold.
 """
 MODAL = ("necessary", "impossible", "possible")
-"""Stances of statements about some or all possible worlds of a context."""
+"""Stances of statements that something is necessary, impossible or possible in a context."""
 NAMED_BY_QUESTION = 0.8
 """Confidence in a bare label. Its things are taken from the question."""
 _BETWEEN_STEPS = "\n\n"

@@ -22,8 +22,8 @@ class ReadingError(RecordError):
     """A part of a trace cannot be read, either because of an internal error or because a sentence
     does not end within the limit.
 
-    If the error is in a claim, only this claim is lost. If a sentence in the scene does not end,
-    the record is invalid.
+    If the error is in a claim, only this claim is lost. If a sentence in the scene is too long, the
+    record is invalid.
 
     Args:
         part: The name of the part in messages: `claim 3`, `scene sentence 1`.

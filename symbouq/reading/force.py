@@ -128,8 +128,8 @@ class Forces:
         return told
 
     def modal(self, text: str) -> bool:
-        """Whether a sentence states that something is possible or necessary. For example, "cannot
-        be above" is stronger than "is not above".
+        """Whether a sentence states that something is possible or necessary. "Cannot be above" is
+        stronger than "is not above".
         """
         words = _words_of(text)
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})

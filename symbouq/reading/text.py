@@ -195,9 +195,7 @@ class ParsedTrace:
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """Maps the name of each thing to a number. Numbers start at 0 and follow the order of
-        appearance.
-        """
+        """Maps the name of each thing to a number, counted from 0 in order of appearance."""
         claimed = (statement for claim in self.claims for statement in claim.relations)
         return slots_of((*(statement for _, statement in self.scene), *claimed))
 

@@ -226,8 +226,8 @@ class Scene:
         return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
 
     def picked(self, phrase: Phrase, holder: int | None = None) -> dict[int, Value]:
-        """Return the things that a phrase refers to, namely the things for which its relative
-        clauses hold. If there are no such things, return the things for which the clauses may hold.
+        """Return the things that a phrase refers to: those for which its relative clauses hold. If
+        there are none, return those for which the clauses may hold.
 
         Args:
             phrase: The phrase.

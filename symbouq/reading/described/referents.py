@@ -571,9 +571,9 @@ class _Interpretation:
         ]
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
-        """Return a sort key for the order in which the phrases in a clause are looked up. Phrases
-        with a relative clause come after other phrases, and they come later if more things fit.
-        "This" and "it" come last, but before new things.
+        """Return a sort key for looking up the phrases in a clause. Phrases with a relative clause
+        come after other phrases, and later if more things fit. "This" and "it" come last, but
+        before new things.
         """
         if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
             partners = [partner for use in uses for partner in use.phrases]
@@ -792,9 +792,7 @@ class _Interpretation:
         return phrase.determiner == ANY or (several and self._is_general(phrase))
 
     def _is_general(self, phrase: Phrase) -> bool:
-        """Whether a phrase refers to several things and has a noun that may fit all things in the
-        scene, such as "objects".
-        """
+        """Whether a plural phrase has a noun that may fit everything in the scene."""
         ontology = self.of.ontology
         general = phrase.kind in ontology.lexicon.container or any(
             kind != phrase.kind for kind in ontology.lexicon.covers.get(phrase.kind, ())

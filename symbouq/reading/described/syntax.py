@@ -1054,8 +1054,8 @@ def _introduced(phrase: Phrase) -> Phrase:
 
 
 def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
-    """A sort key for the clauses from a position. The longest clauses come first, then clauses with
-    predicates of their own, then clauses with verbless parts in a noun phrase.
+    """A sort key for clauses. The longest clauses come first, then clauses with predicates of their
+    own, then clauses with verbless parts in a noun phrase.
     """
     clause, end = item
     return -end, not _says_more(clause), clause.strained and bool(clause.predicates)

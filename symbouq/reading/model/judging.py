@@ -462,7 +462,7 @@ def amounts_of(ontology: Ontology) -> Amounts:
 
 def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:
     """Map each thing in another sample to the thing in the first sample that is most often
-    mentioned with the same words. If there is a tie, the thing with the same id is preferred.
+    mentioned with the same words. In a tie, the thing with the same id is preferred.
     """
     mentions: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
     for sentence in first.sentences:

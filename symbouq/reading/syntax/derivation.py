@@ -67,9 +67,8 @@ class Trigger:
         text: Its text.
         category: Its category.
         relations: The relations.
-        places: Positions of the facts behind the trigger: for each relation, those for the longest
-            expressions in the trigger. If the trigger has a verb, the expressions may be anywhere
-            in the sentence.
+        places: Positions of the facts behind the trigger: for each relation, the longest
+            expressions in the trigger. If it has a verb, they may be anywhere in the sentence.
         steps: The rules' conclusions about it.
     """
 

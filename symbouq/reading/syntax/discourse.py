@@ -21,7 +21,7 @@ from symbouq.reading.syntax.wholes import Whole
 from symbouq.reading.text import Count
 
 _KEPT_APART = 20
-"""Maximum number of things of the same kind for which every pair is stated to be disjoint."""
+"""Maximum number of containers of the same kind that are compared in pairs."""
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
 """Kinds of steps that set the heading of a thing."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
@@ -152,8 +152,8 @@ class Discourse:
         return {thing for things in (*moved, *unclear) for thing in things}
 
     def left_behind(self, thing: int) -> int:
-        """Return a new thing that stands for the former place of a moved thing. All earlier
-        statements about the moved thing then apply to this new thing.
+        """Return a new thing that stands for the former place of a moved thing. Earlier statements
+        about the moved thing then apply to the new thing.
         """
         place = self.things.before(thing)
         self._left[thing] = place
@@ -182,9 +182,9 @@ class Discourse:
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Yield pairs of containers of the same kind, such as two rooms, if the text mentions that
-        a container of this kind holds something. In each pair, neither container is in or on the
-        other, and no statement relates the two.
+        """Yield pairs of containers of the same kind, such as two rooms, if the text places
+        something in one of this kind. In a pair, neither container is in or on the other, and no
+        statement relates the two.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
@@ -323,9 +323,7 @@ class Discourse:
                     yield Resolved(figure, lies, ground, triplet, span)
 
     def _viewer_of(self, triplet: Triplet) -> int | None:
-        """Return the traveller from whose viewpoint "on the left" is meant, if the text follows
-        somebody on their way.
-        """
+        """Return the viewer for "on the left", if the text follows somebody on their way."""
         alone = triplet.frame in ("seen", "hour") and triplet.ground == CONTEXT != triplet.figure
         alone = alone and not self._wording.inner_sides.issuperset(triplet.relations)
         return self._turned.viewer if alone and self._turned is not None else None
@@ -564,7 +562,7 @@ class Discourse:
     def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
         """Yield a sentence's statements. Left and right are unsure if the sentence has a different
         viewpoint from the text. A sentence without a viewpoint of its own has the text's viewpoint.
-        Left and right as seen from a viewpoint imply nothing about compass directions.
+        Left and right from a viewpoint do not imply compass directions.
         """
         view, frames, told = self._view(sentence), self.things.frames, self._arrangement is not None
         for each in said:
@@ -683,8 +681,8 @@ class Discourse:
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
-        """Pairs of things for which a sentence states relations that exclude each other, so that
-        one of the relations must have been misread.
+        """Pairs of things with relations that exclude each other in a sentence. One of them was
+        misread.
         """
         said: dict[tuple[int, int], set[str]] = {}
         for triplet, figure, ground in meant:
@@ -1150,8 +1148,8 @@ def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
 
 
 def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:
-    """Return everything that can be reached from a thing, directly or indirectly, such as its
-    contents or its containers.
+    """Return all things reached from a thing, directly or indirectly: its contents or its
+    containers.
     """
     found: set[int] = set()
     pending = [thing]

@@ -99,8 +99,7 @@ class Phrase:
         count: The number of things that the phrase refers to, if stated.
         plural: Whether the phrase refers to several things.
         rest: Whether the phrase refers to things not yet mentioned: "the OTHER two".
-        pick: The index of the thing that the phrase picks from a group: 0 ("the former") or -1
-            ("the LATTER").
+        pick: The index of the thing picked from a group: 0 ("the former") or -1 ("the LATTER").
     """
 
     head: int
@@ -199,8 +198,8 @@ class Extracted:
         seen_by: The viewpoint of the sentence, and whether it is certain.
         extremes: A word for the first place on a scale, the noun phrase for the thing at this
             place, and the noun phrase for the things among which it is first.
-        amended: Omitted words. Each entry has a word of the sentence, the word or text to supply,
-            and whether the supplied text replaces the word instead of preceding it.
+        amended: Omitted words. Each entry has a word, the text to supply, and whether this text
+            replaces the word instead of preceding it.
         rest: Words about places that were not read.
         bare: Expressions that contribute nothing about the things, whatever was read.
         described: Maps an expression that identifies a thing, "the lamp ABOVE B is red", to the

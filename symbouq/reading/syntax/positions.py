@@ -29,13 +29,13 @@ _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
 _SQUARED = ("a#", "#a")
-"""The ontology's notation for the squares of a board. In the first form, `#` is the letter's index;
-in the second, it is the number.
+"""The ontology's marks for the scales of a board: the first for its letters, the second for its
+numbers.
 """
 
 
 class Positions:
-    """Words for places on an ontology's scales.
+    """The words for places on the scales of an ontology.
 
     Args:
         ontology: The tables of the profile.
@@ -299,8 +299,8 @@ class Arrangement:
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
 
     def hear(self, text: str) -> None:
-        """Record the information about scales in a sentence: which scales exist, their directions,
-        and the scales on which the things in the sentence are level.
+        """Record the scales in a sentence, their directions, and the scales on which things are
+        level.
         """
         words, lower = _WORD.findall(text), text.lower()
         self._named |= {self._axis[w] for w in map(str.lower, words) if w in self._axis}
@@ -391,8 +391,8 @@ class Arrangement:
         self._of[thing], self._of[other] = self._of[other], self._of[thing]
 
     def others(self, thing: int) -> list[int]:
-        """Return the other things with places. Only the things placed last are returned if there
-        are too many.
+        """Return the other things with places, at most `_COMPARED`. The things placed last are
+        preferred.
         """
         return [other for other in self._of if other != thing][-_COMPARED:]
 
@@ -446,8 +446,8 @@ class Arrangement:
         return None if joined is None else Compared(joined, *self._offset(sides, level))
 
     def _equal(self, sides: Iterable[str]) -> str | None:
-        """The relation between things in the same place on the given scales, that is, the relation
-        that means equality on exactly the axes of these scales.
+        """The relation between things in the same place on the given scales. It is the relation for
+        equality on exactly the axes of these scales.
         """
         if not set(sides) <= self._wording.crosses.keys():
             return None  # second places in different rows are not level
@@ -458,8 +458,8 @@ class Arrangement:
         return None
 
     def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
-        """The offset between two things that follows from their places. The offset is empty if
-        places are not equally spaced, or if their units do not fit together.
+        """The offset between two things that follows from their places. It is empty if places are
+        not equally spaced, or if units do not fit together.
         """
         found: list[Shift] = []
         units: dict[str, None] = {}

@@ -209,7 +209,7 @@ _AFTER_I = frozenset(("", "is", ",", ".", "?", "and", "'s", "\u2019s"))
 """Words after "I" that show that "I" is a name and not the speaker."""
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _LONGEST_CLOCK = 6
-"""Maximum number of words in a phrase such as "o'clock" that marks a number as an hour."""
+"""Maximum number of words, such as "o'clock", that mark a number as an hour."""
 _CONTENT = 3
 """Maximum number of words for the material of a distance: "miles of OPEN OCEAN"."""
 _MEANS = 3
@@ -1101,7 +1101,9 @@ class _Sentence:
         return self._distance_from(at, at)
 
     def _distance_from(self, first: int, at: int) -> _Item | None:
-        """An item that begins at `first`, for a distance with words from `at` on."""
+        """The item for a distance. The item begins at `first`, and the words of the distance at
+        `at`.
+        """
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]

@@ -513,9 +513,8 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
-        """Return the words about places that were not read in a sentence, with their offsets. These
-        are expressions with a relation that is not among the statements, or not for all of its
-        things.
+        """Return the words about places that were not read in a sentence, with their offsets. Their
+        relation is not among the statements, or not for all of its things.
 
         Args:
             sentence: The sentence.

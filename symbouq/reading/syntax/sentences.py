@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
-"""Part-of-speech tags of verbs that can be the main verb of a sentence."""
+"""Tags of verbs that can be the main verb of a sentence."""
 _WORDS = re.compile(r"[\w']+")
 _QUOTATION = re.compile(
     r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|(?<!\w)['\u2018](?!s\b)[^'\u2018\u2019\n]+['\u2019](?!\w)"

@@ -1,5 +1,5 @@
-"""Find the whole that a text is about, such as a room or a page. "On the left" is a side of the
-whole, and "the west wall" is a boundary of it.
+"""Find the whole that a text is about, such as a room. "On the left" is a side of the whole, and
+"the west wall" is its boundary.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Whole:
 
     def of_whole(self, sentence: Sentence, triplet: Triplet) -> tuple[Triplet, int | None]:
         """Complete a triplet about a side of the whole, "on the left" or "in the lower right
-        corner". Return the triplet and the whole. Other triplets are returned unchanged, with None.
+        corner". Return the triplet and the whole. For other triplets, return the unchanged triplet
+        and None.
         """
         word = sentence.words[triplet.trigger]
         relations = triplet.relations
@@ -106,9 +107,8 @@ class Whole:
             self._sided = whole, relations
 
     def opposed(self, relations: Collection[str]) -> int | None:
-        """Return the thing that a side belongs to because the text has just mentioned another side
-        of this thing: "the right end" after the left end or the middle. Return None if there is no
-        such thing.
+        """Return the thing that a side belongs to if the text has just mentioned another side of
+        it: "the right end" after the left end or the middle. Otherwise return None.
         """
         if self._sided is None or not self._wording.inner_sides.issuperset(relations):
             return None
