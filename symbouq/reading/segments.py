@@ -718,7 +718,7 @@ def _drawing() -> re.Pattern[str]:
     an option.
     """
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
-    option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
+    option = r"\(?[a-h](?:[.):]\s+|\)\s*)(?=\W{0,4}\w)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
 
 

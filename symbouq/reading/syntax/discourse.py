@@ -774,7 +774,17 @@ class Discourse:
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
-        return (thing,)
+        possessive = self._possessive(sentence, phrase)
+        return (thing,) if not possessive or self.things.suits(thing, possessive) else ()
+
+    def _possessive(self, sentence: Sentence, phrase: Phrase) -> str:
+        """The possessive pronoun of a noun phrase; empty if it has none."""
+        first = min(phrase.words, default=0)
+        texts = [sentence.words[n].text.lower() for n in phrase.words] or [""]
+        before = sentence.words[first - 1].text.lower() if first else ""
+        if before in self._wording.lexeme.get("possessive", ()):
+            return before
+        return texts[0] if texts[0] in self.things.persons and "'s" not in texts else ""
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
         """Find the thing that a noun phrase identifies by its place, "the box UNDER THE TABLE". If
