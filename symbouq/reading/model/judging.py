@@ -335,8 +335,8 @@ def _stance(
     text: str,
     span: tuple[int, int],
 ) -> str:
-    """The stance of a relation. If the wording shows that nothing is stated, it determines the
-    stance; otherwise the model does. A scene may be written as instructions.
+    """The stance of a relation. If the wording shows that nothing is stated, the stance is taken
+    from the wording, otherwise from the model. A scene may be written as instructions.
     """
     if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
         return reading.stance

@@ -925,7 +925,7 @@ class _Sentence:
         return _Item(code, at, last, relation, category)
 
     def _hour(self, at: int) -> _Item | None:
-        """The direction of an hour: "3 o'clock", "3:00"; with a word for a clock, "at 3"."""
+        """The direction of an hour: "3 o'clock", "3:00", or "at 3" with a word for a clock."""
         relation = self._direction_of(at)
         if relation is None:
             return None
