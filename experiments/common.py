@@ -37,7 +37,9 @@ def gold(row: dict[str, Any]) -> frozenset[str]:
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Compute the area under the ROC curve. Ties count half. Return NaN if there is only one class."""
+    """Compute the area under the ROC curve. Ties count half. Return NaN if there is only one
+    class.
+    """
     area = metrics.auroc(np.asarray(scores, float), np.asarray(labels, int))
     return float("nan") if area is None else area
 

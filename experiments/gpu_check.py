@@ -127,7 +127,9 @@ def generated(name: EngineName, folder: Path, load: Load) -> tuple[float, float]
 
 
 def signalled(folder: Path, load: Load) -> tuple[float, float]:
-    """Measure the number of traces per second when extracting signals, and the peak memory in GB."""
+    """Measure the number of traces per second when extracting signals, and the peak memory in
+    GB.
+    """
     model = find_model(str(folder))
     chat = Chat(load_tokenizer(model))
     network = load_network(model, best_device(), attn_implementation="eager")

@@ -307,7 +307,9 @@ def relation_of(label: str) -> str:
 
 @dataclass(frozen=True)
 class Found:
-    """A "find the relation" question, with the relations that are certain and the gold relations."""
+    """A "find the relation" question, with the relations that are certain and the gold
+    relations.
+    """
 
     row: Row
     certain: frozenset[str]

@@ -125,7 +125,9 @@ SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 @cache
 def readers() -> tuple[Reader, Reader]:
-    """Return the readers used in this process: one for the paper's composition, one for the others."""
+    """Return the readers used in this process: one for the paper's composition, one for the
+    others.
+    """
     return Reader("paper"), Reader("worlds")
 
 

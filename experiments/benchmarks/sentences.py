@@ -72,7 +72,9 @@ class Relation:
 
     @property
     def converse(self) -> Relation:
-        """The same relation with subject and object exchanged; for "inside", the relation itself."""
+        """The same relation with subject and object exchanged; for "inside", the relation
+        itself.
+        """
         if self.name == "inside":
             return self
         return Relation(self.opposite.name, self.object, self.subject)

@@ -66,7 +66,9 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Read a cell's traces with audits, claim scores and, optionally, Constraint-Worlds scores."""
+        """Read a cell's traces with audits, claim scores and, optionally, Constraint-Worlds
+        scores.
+        """
         from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
         records = read_rows(traces)

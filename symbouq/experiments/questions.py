@@ -96,7 +96,9 @@ def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
 
 
 def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
-    """Error message for a split whose source has only `count` questions not used by other splits."""
+    """Error message for a split whose source has only `count` questions not used by other
+    splits.
+    """
     hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
     others = " beside those of other splits" if dataset.passed_over(split) else ""
     source = dataset.provider or dataset.files[split]

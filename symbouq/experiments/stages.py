@@ -335,7 +335,9 @@ class CellStages:
 
     @property
     def stages(self) -> list[Stage | None]:
-        """Stages up to the labels, in order. None stands for a stage that this cell does not have."""
+        """Stages up to the labels, in order. None stands for a stage that this cell does not
+        have.
+        """
         audited = self.traces, *self.audits.values(), self.signals
         return [*audited, *(self.judged.get(each.name) for each in self._judges), self.labels]
 

@@ -285,7 +285,9 @@ def _kept(results: Results, backbone: str, method: str) -> str:
 
 
 def significance(results: Results) -> list[Table]:
-    """AUROC gain of the full method over other methods, by paired bootstrap (Table significance)."""
+    """AUROC gain of the full method over other methods, by paired bootstrap (Table
+    significance).
+    """
     others = {
         "gain": "scores only",
         "gain over shuffled": "shuffled",

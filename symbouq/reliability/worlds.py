@@ -68,7 +68,9 @@ def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[
 
 
 def delivered_text(trace: Trace) -> str:
-    """Return the text that delivers the answer: the conclusion or, without one, the whole response."""
+    """Return the text that delivers the answer: the conclusion or, without one, the whole
+    response.
+    """
     if trace.conclusion is not None:
         return trace.conclusion
     if trace.response is not None:

@@ -96,7 +96,9 @@ def _fetched(identity: str, revision: str, here: bool = False) -> str:
 
 
 def parameters(folder: Path) -> int:
-    """Count the parameters in a folder's `safetensors` files. Return 0 if there are no such files."""
+    """Count the parameters in a folder's `safetensors` files. Return 0 if there are no such
+    files.
+    """
     from safetensors import safe_open
 
     number = 0

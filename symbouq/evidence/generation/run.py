@@ -1,4 +1,6 @@
-"""Generate a model's traces for the instances in files. Each batch is written when it is finished."""
+"""Generate a model's traces for the instances in files. Each batch is written when it is
+finished.
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,3 @@
-"""Scores for the reliability of a trace's answer: the reliability evidence bank and the baselines."""
+"""Scores for the reliability of a trace's answer: the reliability evidence bank and the
+baselines.
+"""

@@ -53,7 +53,9 @@ def token_count(example: Example) -> int:
 
 
 def token_width(example: Example) -> int:
-    """Return the number of features per token: hidden state, top probabilities and lookback ratios."""
+    """Return the number of features per token: hidden state, top probabilities and lookback
+    ratios.
+    """
     signals = example.signals
     if signals is None:
         return 0

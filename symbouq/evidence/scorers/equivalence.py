@@ -32,7 +32,9 @@ Record = Mapping[str, Any]
 
 
 def answer_of(record: Record) -> str:
-    """Return the text of the delivered answer; empty if the generation is invalid or has no answer."""
+    """Return the text of the delivered answer; empty if the generation is invalid or has no
+    answer.
+    """
     if _status(record) != "valid":
         return ""
     return str(record.get("conclusion") or record.get("response") or "")

@@ -24,7 +24,9 @@ class Numbered(NamedTuple):
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordError]:
-    """Yield the JSON objects with an `id` in a JSON Lines file, and an error for each invalid line."""
+    """Yield the JSON objects with an `id` in a JSON Lines file, and an error for each invalid
+    line.
+    """
     for line in read_lines(os.fspath(path)):
         if isinstance(line, RecordError):
             yield line

@@ -154,7 +154,9 @@ def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> boo
 
 
 def _splits_of(folder: Path) -> list[Path]:
-    """Return the splits that an earlier import wrote to a folder, except files changed since then."""
+    """Return the splits that an earlier import wrote to a folder, except files changed since
+    then.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         entries = manifest["splits"].values() if manifest["symbouq"] else ()
@@ -259,7 +261,9 @@ def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
 
 
 def _counts(items: Iterable[Item]) -> dict[str, int]:
-    """Count how often each label is an answer. For multiple choice, all options count as one label."""
+    """Count how often each label is an answer. For multiple choice, all options count as one
+    label.
+    """
     counts: Counter[str] = Counter()
     for item in items:
         if item.space == "choice":

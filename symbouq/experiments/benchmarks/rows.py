@@ -316,7 +316,9 @@ def _babi(text: str, origin: _Origin) -> Iterator[Found]:
 
 
 def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str | list[str]]:
-    """Return the name of the answer space, its labels, and the answer expressed with these labels."""
+    """Return the name of the answer space, its labels, and the answer expressed with these
+    labels.
+    """
     if len(benchmark.spaces) == 1:
         ((name, labels),) = benchmark.spaces.items()
         return name, list(labels), _in_space(text, list(labels), "")

@@ -37,7 +37,9 @@ def _answer_lacking(samples: Sequence[Record]) -> str:
 
 
 class _Agreement(Scorer):
-    """Agreement among samples, according to an equivalence of answers (by default, the auditor's)."""
+    """Agreement among samples, according to an equivalence of answers (by default, the
+    auditor's).
+    """
 
     family = "sampling"
     needs = frozenset({"samples"})
@@ -146,7 +148,9 @@ def _is_empty(sample: Record) -> bool:
 
 
 def _delivered(example: Example) -> Record:
-    """Return the trace with a list of its claims. This includes claims found in an invalid output."""
+    """Return the trace with a list of its claims. This includes claims found in an invalid
+    output.
+    """
     if "claims" in example.record:
         return example.record
     *reasoning, conclusion = example.claims
