@@ -33,7 +33,7 @@ P = SimpleNamespace(
 
 
 class Mention(NamedTuple):
-    """A label found in a text, with its offsets and its spelling in the answer space."""
+    """A label found in a response, with its offsets and its spelling in the answer space."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class Calculus:
     Attributes:
         space: All labels.
         directions: Labels that "all eight" refers to.
-        mentions: Function that finds labels in a text.
+        mentions: Function that finds the labels in a given text.
     """
 
     space: frozenset[str]
@@ -60,7 +60,7 @@ class Calculus:
     mentions: Callable[[str], Mentions]
 
     def labels(self, text: str) -> frozenset[str]:
-        """Return all labels that are mentioned in a text."""
+        """Return all labels mentioned in the given text."""
         return frozenset(mention.label for mention in self.mentions(text)[1])
 
 
@@ -151,7 +151,9 @@ class Unit(NamedTuple):
 
 
 def _units(text: str) -> list[Unit]:
-    """Split a text into sentences and list items. An indented line continues the item before it."""
+    """Split a text into sentences and list items. An indented line belongs to the preceding
+    item.
+    """
     found: list[Unit] = []
     fresh = True
     for line in text.split("\n"):

@@ -15,10 +15,10 @@ and how well right answers are ranked before wrong ones (AUROC) by Constraint-Ru
 verdict on the delivered answer.
 
 `claims`: the relations read from two samples of 150 sentences of that reasoning, drawn at random
-from those with a word of place. They are compared with the relations in `described_claims.jsonl`
-and `described_claims_unseen.jsonl`, which a language model annotated from the text alone, without
-seeing the parse. The reader was developed on the first sample. The second sample was measured
-before anyone looked at it.
+from the sentences that contain a spatial word. They are compared with the relations in
+`described_claims.jsonl` and `described_claims_unseen.jsonl`, which a language model annotated from
+the text alone, without seeing the parse. The reader was developed on the first sample. The second
+sample was measured before anyone looked at it.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
 - `StepGame`: real traces from large models that place one thing after another on a grid
   ("Therefore, B is at (-1,0)"). The steps are the lines with coordinates, and the answer. A step is
   right if its coordinates agree with the scene, according to the published meaning of the sentence
-  templates, without the auditor. Scenes with a faulty template are left out.
+  templates, without the auditor. Scenes with a faulty template are omitted.
 - `chains`: sound reasoning about generated scenes. In half of the traces, one step is changed to
   another direction. The labels are determined from the generator's layout (`symbouq labels truth`)
   and the right answer.

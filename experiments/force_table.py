@@ -12,9 +12,9 @@ then scored again:
 
 FORCE shows the share of pairs in which the trace with the right answer has a higher score than the
 trace with the wrong answer (ties count half). This is 1 if the score depends only on the answer,
-and 0.5 if it ignores the answer. REMOVE and SHUFFLE show the remaining AUROC. The scores are those
-of `transfer_table.py`, whose `--cache` is read. Models are fitted on traces about two thirds of the
-scenes. N traces about the other scenes are changed.
+and 0.5 if it ignores the answer. REMOVE and SHUFFLE show the remaining AUROC. The scores are the
+same as in `transfer_table.py`, and its `--cache` file is used. Models are fitted on traces about
+two thirds of the scenes. N traces about the other scenes are changed.
 """
 
 from __future__ import annotations

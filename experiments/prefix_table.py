@@ -4,7 +4,7 @@
 
 The table shows the AUROC of Constraint-Rule after each tenth of a trace's reasoning, without the
 answer (as `symbouq audit --follow` prints it), and for the whole trace. From each set, N traces are
-drawn at random. Traces and labels are those of `transfer_table.py`.
+drawn at random. The traces and labels are the same as in `transfer_table.py`.
 """
 
 from __future__ import annotations

@@ -182,10 +182,12 @@ class Paths:
 
     Attributes:
         rows: Number of questions.
-        direction: The net direction of the gold path is entailed for its ends.
-        arrives: The gold path, walked in unit steps, is entailed to end at the goal.
-        only: It is the only path of its length whose every step from room to room follows from one
-            sentence.
+        direction: Number of questions for which the net direction of the gold path is entailed
+            between its two ends.
+        arrives: Number of questions for which it is entailed that the gold path, walked in unit
+            steps, ends at the goal.
+        only: Number of questions for which the gold path is the only path of this length in which
+            each step between rooms follows from a single sentence.
     """
 
     rows: int = 0
@@ -285,7 +287,7 @@ FIND_RELATION = (
     "sparp/sparp_ps1_published_test.jsonl.gz",
     "sparp/sparp_ps1_published_graph.jsonl.gz",
 )
-"""The files whose rows contain the stated relations."""
+"""The files with stated relations in their rows."""
 
 _SPARP_LABELS = {
     "outside": "dc",

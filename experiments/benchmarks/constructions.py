@@ -48,7 +48,7 @@ relation, `open:` those that leave it open.
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence whose meaning is known.
+    """A sentence with known meaning.
 
     Attributes:
         construction: Name of its construction, with the mark.
@@ -96,7 +96,7 @@ def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
 
 
 def filled(text: str, slots: dict[str, str]) -> str:
-    """Fill in the slots of a text, and capitalise the beginnings of sentences."""
+    """Fill in the slots of `text`, and capitalise the beginnings of sentences."""
     text = text.format(**slots)
     return re.sub(r"(^|[.?] )([a-z])", lambda found: found[1] + found[2].upper(), text)
 

@@ -165,7 +165,7 @@ def as_row(record: Record, benchmark: str) -> Record:
 
 
 def spoilt_text(chance: random.Random, text: str) -> str:
-    """Insert something foreign into a text."""
+    """Insert an unexpected string into the given text."""
     place = chance.randrange(len(text) + 1)
     match chance.randrange(9):
         case 0:

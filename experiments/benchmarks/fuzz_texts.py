@@ -127,7 +127,7 @@ def a_clause(chance: random.Random) -> str:
 
 
 def damaged(chance: random.Random, text: str) -> str:
-    """Damage a text, for example by removing or doubling a word."""
+    """Damage the given text, for example by removing or doubling a word."""
     words = text.split(" ")
     at = chance.randrange(len(words))
     match chance.randrange(7):

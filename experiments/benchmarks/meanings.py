@@ -336,7 +336,9 @@ class Draw:
 
 
 def sentence(text: str) -> str:
-    """Capitalise the first word of a text, if it takes a capital at the start of a sentence."""
+    """Capitalise the first word of the given text, if it is written with a capital at the start of
+    a sentence.
+    """
     first = re.search(r"[\w.#-]+", text)
     if first is None or len(first[0]) == 1 or re.search(r"[\d_.]", first[0]):
         return text
@@ -594,7 +596,7 @@ def table(counts: dict[str, Counter[str]]) -> str:
 @click.option("--only", default="", metavar="TEXT", help="Only shapes named so.")
 @click.option("--examples", type=click.Path(path_type=Path), help="Where what is false goes.")
 def main(sentences: int, seed: int, jobs: int, only: str, examples: Path | None) -> None:
-    """Audit sentences whose meaning is known."""
+    """Audit sentences with known meaning."""
     if not places(seed, only):
         raise click.UsageError(f"no shape has {only!r} in its name")
     start = time.monotonic()

@@ -119,8 +119,8 @@ class Reading:
 
     Attributes:
         stance: `asserted`; `nothing`; `approached`, which is wrong if the formula cannot hold; or
-            what the sentence says about the open layouts: `possible`, `impossible`, `necessary`,
-            `unnecessary`, `undetermined`.
+            what the sentence states about the layouts left open by the scene: `possible`,
+            `impossible`, `necessary`, `unnecessary`, `undetermined`.
         formula: Formula that the stance refers to.
     """
 

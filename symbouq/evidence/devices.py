@@ -12,7 +12,7 @@ T = TypeVar("T")
 _SHOWN = 300
 """Maximum number of characters quoted from a library's message."""
 _SHORTAGES = ("can't allocate memory", "not enough memory")
-"""Out-of-memory messages from the CPU allocator, which has no error class of its own."""
+"""Out-of-memory messages from the CPU allocator, which has no special error class."""
 
 
 def best_device(name: str | None = None) -> str:

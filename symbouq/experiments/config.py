@@ -343,7 +343,7 @@ class ExperimentConfig(_Part):
         return [*([self.judge] if self.judge else []), *self.reference_judges]
 
     def judges_of(self, dataset: DatasetConfig, split: Split) -> list[BackboneConfig]:
-        """Judges whose labels for a split are used.
+        """Return the judges that provide labels for a split.
 
         The judge's labels are used for training and in the tables about steps. The reference
         judges' labels on test traces are used in the table of agreement. For free-form traces,

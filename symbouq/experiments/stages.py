@@ -302,7 +302,7 @@ class CellStages:
         traces: Traces of the cell.
         audits: Audits by view; the key None stands for the assumed context.
         signals: Signals of the traces.
-        judged: Labels of the steps, by judge. Judges whose labels are not used are omitted.
+        judged: Labels of the steps, by judge. Unused judges are omitted.
         labels: Labels of the claims.
         scores: Scores by view; empty if the cell is not scored.
         worlds: Comparison of the answers with the possible worlds, if a view needs it.

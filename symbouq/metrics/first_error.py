@@ -105,7 +105,8 @@ def _f1(
 
 
 def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> list[int]:
-    """Find the first claim of each trace whose uncertainty exceeds a threshold; 0 if there is none.
+    """Find, in each trace, the first claim with an uncertainty above the threshold; 0 if there is
+    none.
 
     Args:
         uncertainties: One number per claim; larger means more likely wrong.

@@ -2,9 +2,9 @@
 
 A threshold is fitted on calibration traces. There is one per scene, and none of them was used to
 fit the composer. With probability 1 - delta over the draw of these traces, at most a share `level`
-of new traces whose reliability reaches the threshold are wrong. This holds for any distribution and
-any reliabilities. New traces must come from the same distribution, so not from another model,
-dataset or wording.
+of the new traces that reach the threshold are wrong. This holds for any distribution and any
+reliabilities. New traces must come from the same distribution, so not from another model, dataset
+or wording.
 
 For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
 `level`" is tested. If k of n accepted traces are wrong, then k is binomial given n, and `P(Bin(n,

@@ -22,7 +22,7 @@ CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule
 """Candidates in the constraint family, which are gated in the gated variant."""
 
 PROFILE = ("symbolizability", "applicability")
-"""Column names for the variant whose features are the profile."""
+"""Column names for the variant in which the profile values are the features."""
 
 
 @dataclass(frozen=True)

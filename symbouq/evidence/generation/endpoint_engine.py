@@ -21,7 +21,7 @@ from symbouq.io.chat import UnansweredError, after_thoughts, json_objects
 from symbouq.io.endpoint import Endpoint, Reply, UnreachableError, drawn, held_to
 
 BATCH = 8
-"""Number of concurrent requests, unless the options say otherwise."""
+"""Default number of concurrent requests."""
 
 _LOGPROBS = {"top_logprobs": TOP, "logprobs": True}
 _LOCAL = ("device", "dtype", "chat_template", "context", "quantization", "memory")

@@ -50,7 +50,7 @@ class Grammars:
         self._compiled: dict[str, LLMatcher] = {}
 
     def matcher(self, schema: Mapping[str, Any]) -> LLMatcher:
-        """Return a matcher positioned at the start of a text.
+        """Return a matcher in its initial state, before any token was generated.
 
         Raises:
             SymboUQError: If the schema cannot be compiled.

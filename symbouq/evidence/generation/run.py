@@ -27,7 +27,7 @@ from symbouq.records import Instance, parse_record
 from symbouq.records.generated import ANSWER, RELATIONAL
 
 FREE_TOKENS = 1024
-"""Maximum tokens of a free-form trace, unless the settings say otherwise."""
+"""Default maximum number of tokens of a free-form trace."""
 
 _DIGITS = 6
 """Decimal places of log-probabilities."""
@@ -42,12 +42,12 @@ class Settings:
     """Settings of a run that determine its traces, in addition to the engine and the model.
 
     Attributes:
-        samples: Number of further traces per instance, drawn at `temperature`.
+        samples: Number of additional traces per instance, sampled at `temperature`.
         temperature: Temperature of the samples.
         seed: Seed for the samples, combined with the instance's id and the sample's number.
         free_form: Whether traces are prose without a schema.
-        max_tokens: Maximum tokens of a trace; None: the length in characters of the longest
-            structured trace plus one, or `FREE_TOKENS`.
+        max_tokens: Maximum tokens of a trace; None: for structured traces, the length in characters
+            of the longest one plus one; for free-form traces, `FREE_TOKENS`.
     """
 
     samples: int = 10

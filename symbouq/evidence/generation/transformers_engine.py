@@ -37,7 +37,7 @@ from symbouq.evidence.generation.prompts import Chat
 from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 64
-"""Number of texts generated together, unless the options say otherwise."""
+"""Default number of texts generated together."""
 
 
 @dataclass

@@ -58,7 +58,7 @@ class Labels:
 def read_claims(
     traces: str | os.PathLike[str], audits: str | os.PathLike[str] | None = None
 ) -> Iterator[dict[str, Any] | RecordError]:
-    """Read the traces in a file with their claims. Traces whose claims are unknown yield errors.
+    """Read the traces in a file with their claims. A trace with unknown claims gives an error.
 
     The claims of free-form responses are taken from audits.
     """

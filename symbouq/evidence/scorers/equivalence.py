@@ -211,7 +211,8 @@ class NLIEquivalence:
     Each answer is preceded by its question. Entailment holds if it is the most likely class.
 
     A sample supports a claim if the sample's claims together entail it. The classifier needs a
-    class whose name begins with "entail" and, for `contradicts`, one that begins with "contradict".
+    class with a name that begins with "entail" and, for `contradicts`, another with a name that
+    begins with "contradict".
 
     Raises:
         SymboUQError: If a package is missing, or the model cannot be read or has no such class.

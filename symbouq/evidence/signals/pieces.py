@@ -27,8 +27,8 @@ Spelling = Callable[[str], bytes]
 
 
 def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
-    """Detect how the pieces of a text are spelled; None if they are plain text or use another
-    spelling.
+    """Detect how the pieces of the given text are spelled. Return None if they are plain text or
+    have an unknown spelling.
     """
     whole = "".join(pieces)
     if _SPACE in whole and _SPACE not in text:

@@ -214,7 +214,7 @@ class _Scanner:
             self._separated("]")
 
     def _separated(self, end: str) -> None:
-        """Skip a comma, or stop before the end."""
+        """Skip a comma. If the closing character `end` follows instead, stop before it."""
         if not self._takes(",") and not self._text.startswith(end, self._place):
             message = f"',' or '{end}' is expected"
             raise json.JSONDecodeError(message, self._text, self._place)

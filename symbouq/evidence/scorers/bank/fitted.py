@@ -28,7 +28,7 @@ DESCRIPTION, TIMING = "scorer.json", "timing.json"
 """Files of a stored scorer."""
 
 UNREADABLE = "something to read"
-"""Description of what a trace without claims or without tokens lacks."""
+"""Message for a trace without claims or without tokens."""
 
 _RESOURCES = ("equivalence", "backbone")
 """Attributes of a scorer that affect its values and are therefore part of its description."""
