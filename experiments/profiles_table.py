@@ -78,8 +78,9 @@ _POINTS = re.compile(r"(\w+) (?:is to the (north|south)?(east|west)? of|overlaps
 
 
 def can_all_hold(sentences: Iterable[str]) -> bool:
-    """Whether statements about points can hold together, in plain Python. Things are moved along
-    each axis until all statements hold. If the movement ends, the statements can hold together.
+    """Whether statements about points can hold together. This check in plain Python is independent
+    of the package. Things are moved along each axis until all statements hold. If the movement
+    ends, the statements can hold together.
     """
     found = [_POINTS.fullmatch(sentence) for sentence in sentences]
     stated = []
@@ -91,7 +92,7 @@ def can_all_hold(sentences: Iterable[str]) -> bool:
 
 
 def _ordered(stated: Sequence[tuple[str, int, str]]) -> bool:
-    """Whether the signs of differences on one axis form no cycle."""
+    """Whether the ordering statements on one axis contain no cycle."""
     place: defaultdict[str, int] = defaultdict(int)
     for _ in range(len(stated) + 2):
         before = dict(place)
@@ -197,7 +198,7 @@ class Paths:
 
 
 def paths(data: Path) -> Paths:
-    """Measure task 19 under unit-grid, as far as a path can be entailed."""
+    """Count, for task 19 under unit-grid, how often properties of the gold path are entailed."""
     ontology = LIBRARY.ontology("unit-grid")
     auditor = TraceAuditor("unit-grid")
     counts = Paths()
@@ -716,7 +717,7 @@ class Delivered:
 
     @property
     def jaccard(self) -> float:
-        """Overlap of the delivered set with the gold set, from 0 to 1."""
+        """Jaccard similarity of the delivered set and the gold set, from 0 to 1."""
         if self.delivered is None:
             return 0.0
         return len(self.delivered & self.gold) / len(self.delivered | self.gold)

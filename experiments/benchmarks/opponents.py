@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 
 Triple = tuple[int, str, int]
-"""(subject, direction, object), with things as small numbers."""
+"""(subject, direction, object). Things are represented by small numbers."""
 
 Findings = list[tuple[str, str, int | None]]
 """For each claim: its verdict, its grounded verdict and its exact repair cost."""

@@ -53,7 +53,7 @@ STRUCTURED = (
     '{"reasoning":["atomic spatial step", "..."], "conclusion":"final answer"}. '
     "Include 1-6 short, non-empty reasoning steps and exactly one short, non-empty conclusion."
 )
-"""The appendix's instruction for structured traces."""
+"""The instruction for structured traces, from the paper's appendix."""
 
 _PLACEHOLDERS = ("atomic spatial step", "...", "final answer")
 """Placeholders in `STRUCTURED` for the first step, the remaining steps and the conclusion."""

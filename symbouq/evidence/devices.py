@@ -16,10 +16,11 @@ _SHORTAGES = ("can't allocate memory", "not enough memory")
 
 
 def best_device(name: str | None = None) -> str:
-    """Check the device `name`, such as `cuda:1`. Default: a GPU if there is one, otherwise the CPU.
+    """Check that the device `name`, such as `cuda:1`, exists. Default: a GPU if there is one,
+    otherwise the CPU.
 
     Raises:
-        SymboUQError: If this machine has no such device.
+        SymboUQError: If this machine does not have the device.
     """
     import torch
 
@@ -69,7 +70,7 @@ def in_batches(
     work: Callable[[Sequence[T]], None],
     named: Callable[[T], str],
 ) -> int:
-    """Run `work` on items of similar length together, in batches of up to `tokens` tokens.
+    """Run `work` on batches of items with similar lengths. A batch has up to `tokens` tokens.
 
     If a batch does not fit into memory, this and later batches are halved. Returns the final
     `tokens`.
@@ -95,6 +96,6 @@ def in_batches(
 
 
 def brief(error: Exception) -> str:
-    """Return the type and message of a library's error on one line."""
+    """Format the type and message of a library's error on one line."""
     text = one_line(error)
     return f"{type(error).__name__}: {text[:_SHOWN]}{'...' if len(text) > _SHOWN else ''}"

@@ -184,7 +184,9 @@ def known_models() -> dict[str, Facts]:
 
 
 class AccessError(Exception):
-    """Access to the hub failed. The first argument is the reason, the second a suggestion."""
+    """Access to the hub failed. The first argument is the reason, and the second argument suggests
+    what to do.
+    """
 
 
 Hub = Callable[[str, str], Facts]

@@ -272,8 +272,8 @@ def fit(
     level: float | None = None,
     delta: float = DELTA,
 ) -> Model:
-    """Fit a model on labelled traces of the target (1 right, 0 wrong). `composition` and `ontology`
-    (a hash) are those with which the traces were read.
+    """Fit a model on labelled traces of the target (1 right, 0 wrong). The traces must have been
+    read with the given `composition` and `ontology` (a hash).
 
     Traces are assigned to folds by a hash of seed and id, with scenes kept together, so the order
     of the input does not matter.

@@ -18,7 +18,7 @@ TOP = 4
 """Number of alternatives kept for each token."""
 
 Finish = Literal["stop", "length", "failed"]
-"""How generation ended: the model stopped, the text reached the maximum length, or it failed."""
+"""How generation ended: the model stopped, the maximum length was reached, or generation failed."""
 
 
 class Alternative(NamedTuple):

@@ -65,7 +65,7 @@ class TransformersEngine(LocalEngine):
     floating-point rounding. If a batch does not fit into memory, this and later batches are halved.
 
     Raises:
-        SymboUQError: If the model cannot be loaded, or there is no such device.
+        SymboUQError: If the model cannot be loaded, or the device does not exist.
     """
 
     name: EngineName = "transformers"

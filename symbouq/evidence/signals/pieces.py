@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 
 _PRINTABLE = (*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100))
-"""Bytes that represent themselves in a byte-level vocabulary."""
+"""Bytes that are represented by the characters with the same code in a byte-level vocabulary."""
 _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 _BYTE = {chr(byte): byte for byte in _PRINTABLE}
 _BYTE |= {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}

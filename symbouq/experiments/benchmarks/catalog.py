@@ -28,7 +28,8 @@ class Layout(_Entry):
         choices: Field with the possible labels of the question.
         space: Answer space for questions without labels.
         qtype: Field with the question type, which selects the answer space.
-        listed: Whether an answer is a list of labels or of positions among the choices.
+        listed: Whether an answer is a list, either of labels or of positions in the list of
+            choices.
         coded: Whether the answer may be a number with unknown meaning, which is reported as an
             error.
         paired: Whether `story_id` and `question_id` identify a question only together.

@@ -82,7 +82,8 @@ def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]
 
 
 class Boxes:
-    """Relations that hold, or fail, in every layout of boxes with the given facts.
+    """Determines which relations hold, or fail, in every layout of boxes in which the given facts
+    hold.
 
     Attributes:
         before: For each end point, the end points that are strictly after it.

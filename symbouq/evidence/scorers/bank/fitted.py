@@ -93,8 +93,8 @@ def fit(
 ) -> Fitted:
     """Fit a scorer on source data and calibrate it on validation.
 
-    `settings` apply to networks. Their seed and device are replaced by those in the other
-    arguments.
+    `settings` apply to networks. Their seed and device are replaced by `seed` and the device in
+    `resources`.
 
     Raises:
         SymboUQError: If the name is unknown, a package is missing, a split is empty or lacks a
@@ -233,8 +233,8 @@ def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
     """Load a scorer from its own folder.
 
     Raises:
-        SymboUQError: If there is none, it cannot be read, or it was calibrated with other
-            resources.
+        SymboUQError: If the folder contains no scorer, or the scorer cannot be read or was
+            calibrated with other resources.
     """
     path = Path(folder)
     try:
