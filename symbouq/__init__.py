@@ -1,7 +1,7 @@
 """SymboUQ audits spatial reasoning traces with logic.
 
-Each claim of a trace is found to be entailed, contradicted, unknown or not evaluable, with the
-premises for this. The Determinacy Profile says how much of the trace is covered.
+Each claim of a trace is entailed, contradicted, unknown or not evaluable, and every decided claim
+comes with its premises. The Determinacy Profile measures how much of the trace is covered.
 """
 
 from importlib import import_module

@@ -80,17 +80,20 @@ def audit(
         'entailed'
 
     Args:
-        scene: The trusted description: one text, a list of sentences, or a list of
-            `(subject, relation, object)`.
-        claims: The reasoning: one text, a list of claims that ends with the conclusion, or, for a
+        scene: The trusted description: a string, a list of sentences, or a list of `(subject,
+            relation, object)`.
+        claims: The reasoning: a string, a list of claims that ends with the conclusion, or, for a
             scene given as relations, a list of lists of relations.
-        question: The question. It names the pair that a bare label such as "left" is about.
+        question: The question. It determines which pair of things a bare label such as "left"
+            describes.
         profile: Name of the profile; by default the dataset's, or `nine-way`.
         dataset: Name of the dataset, which may determine the profile.
         ontology: Folder of your ontology.
-        context: Context whose verdicts are used for the profile, the features and the score.
+        context: Context from which the verdicts for the profile, the features and the score are
+            taken.
         answers: How to judge the conclusion; `relation` is the paper's strict auditor.
-        timeout: Time limit in seconds. The audit then keeps what was decided and sets `timed_out`.
+        timeout: Time limit in seconds. When time runs out, the audit keeps the verdicts decided so
+            far and sets `timed_out`.
 
     Raises:
         LimitError: If time runs out before the trace is read.
@@ -131,7 +134,7 @@ def follow(
         ['entailed']
 
     Args:
-        scene: The trusted description: one text, or a list of sentences.
+        scene: The trusted description: a string, or a list of sentences.
         question: The question.
         profile: Name of the profile; by default `nine-way`.
         ontology: Folder of your ontology.
@@ -166,7 +169,7 @@ def relations_between(
         ('upper_left',)
 
     Args:
-        scene: One text, a list of sentences, or a list of `(subject, relation, object)`.
+        scene: A string, a list of sentences, or a list of `(subject, relation, object)`.
         subject: A thing in the scene, by its name.
         object: Another thing.
         profile: Name of the profile; by default the dataset's, or `nine-way`.
@@ -235,5 +238,5 @@ def _auditor(
     answers: Answers,
     _stamp: object,
 ) -> TraceAuditor:
-    """Return an auditor with the given options. It is created anew after a rule file changes."""
+    """Return an auditor with the given options. If a rule file changes, create a new one."""
     return TraceAuditor(profile, ontology, context, partial=True, answers=answers)

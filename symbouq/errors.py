@@ -15,10 +15,10 @@ _PACKAGE = "symbouq"
 
 
 def reduced(error: BaseException) -> tuple[Any, ...]:
-    """Return the state for pickling an error (`__reduce__`), which does not depend on its
-    constructor.
+    """Return the pickling data (`__reduce__`) for an error, independently of its constructor.
 
-    By default, Python recreates an error by calling its constructor with `args`, which may not fit.
+    By default, Python recreates an error by calling its constructor with `args`, which may not
+    match the constructor's parameters.
     """
     return _remade, (type(error), error.args), vars(error)
 
@@ -81,13 +81,14 @@ class RecordError(SymboUQError):
 
 @contextmanager
 def extra(name: str) -> Iterator[None]:
-    """Import packages that belong to an extra within a block.
+    """Context manager for a block that imports packages of an extra.
 
     Args:
         name: The extra.
 
     Raises:
-        SymboUQError: If a package cannot be imported. The message says how to install the extra.
+        SymboUQError: If a package cannot be imported. The message explains how to install the
+            extra.
     """
     try:
         yield
@@ -99,8 +100,8 @@ def extra(name: str) -> Iterator[None]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs an extra, or the package itself if no extra is named, from
-    the package's own source.
+    """Return the command that installs an extra, or the package itself if `extra` is empty. The
+    command installs from the package's own source.
     """
     from importlib import metadata  # takes longer to load than a command's help
 

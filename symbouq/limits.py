@@ -36,13 +36,13 @@ _PATIENCE = 0.05
 """Seconds to wait for an interrupted solver run to end before interrupting it again."""
 
 COMPILING = 60
-"""Processor seconds allowed for compiling an ontology. Most take one or two."""
+"""Processor seconds allowed for compiling an ontology. Most ontologies take one or two."""
 
 _ROOM = 4 << 30
 """Bytes of memory allowed in addition to the process's current use."""
 
 _STUCK = 10 * COMPILING
-"""Number of seconds after which a process whose work is limited by `COMPILING` counts as stuck."""
+"""Number of seconds after which a process with the limit `COMPILING` counts as stuck."""
 
 _PR_SET_PDEATHSIG = 1
 
@@ -64,8 +64,8 @@ class LimitError(SymboUQError):
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Limit the time for a block. When it is over, `check_time`, `grounded` and `running` raise
-    LimitError.
+    """Limit the time for a block. When the time is over, `check_time`, `grounded` and `running`
+    raise LimitError.
 
     Args:
         seconds: The limit; None keeps the limit of a surrounding `time_limit`.
@@ -94,7 +94,7 @@ _turns = threading.RLock()
 
 
 def _new_turns() -> None:
-    """Give a forked process a new lock, because nobody there would release the inherited one."""
+    """Give a forked process a new lock, because no thread there would release the inherited one."""
     global _turns
     _turns = threading.RLock()
 

@@ -139,7 +139,7 @@ def reward(
         ((1.0, 0.0), 2)
 
     Args:
-        scene: The trusted description, one text or a list of sentences.
+        scene: The trusted description: a string or a list of sentences.
         completion: Prose, an object with `reasoning` and `conclusion`, or a chat. Reasoning that a
             message stores separately is audited, too.
         question: The question.
@@ -169,7 +169,7 @@ def reward(
             raise
         except SymboUQError as error:
             fault = error.message
-        except Exception as error:  # training continues, whatever the model writes
+        except Exception as error:  # training continues, even if the model's output causes an error
             fault = internal(error)
     return Reward(fault=encodable(fault))
 
@@ -347,7 +347,8 @@ def compute_score(
     undecided: float = UNDECIDED,
     **_more: Any,
 ) -> dict[str, float]:
-    """Compute a reward for verl: `score` is the `total`, and its parts are added.
+    """Compute a reward for verl: `score` is the `total`; the parts of the reward are additional
+    fields.
 
     Args:
         data_source: Name of the dataset, which may determine the profile.

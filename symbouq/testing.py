@@ -30,7 +30,7 @@ def assert_audit(
 
     Args:
         scene: The trusted description, in any form that `symbouq.audit` accepts.
-        text: The reasoning: one text, or claims in any form that `symbouq.audit` accepts.
+        text: The reasoning: a string, or claims in any form that `symbouq.audit` accepts.
         profile: Name of the profile; by default `nine-way`.
         question: The question.
         max_contradicted: Number of contradicted claims to allow.

@@ -17,8 +17,8 @@ from symbouq_cli.terminal import tell
 def answer(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Answer the question of every record in FILES from its scene, without a model.
 
-    Records have `scene`, `question` and `answer_space`. Each line of output says which answers are
-    certain, possible and impossible, with the premises.
+    Records have `scene`, `question` and `answer_space`. Each output line lists the certain,
+    possible and impossible answers, with their premises.
 
     Example: symbouq answer questions.jsonl.gz --out answers.jsonl
     """

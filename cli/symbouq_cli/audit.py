@@ -99,7 +99,7 @@ _CHECKS = together(
 
 
 class _Audit(click.Command):
-    """The command. Its help lists the profiles."""
+    """The command `symbouq audit`, whose help lists the profiles."""
 
     def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         from symbouq.ontology.library import builtin
@@ -262,7 +262,7 @@ def _tell_void(total: Summary, failed: int) -> None:
 
 
 def _explaining(options: Mapping[str, Any]) -> list[str] | None:
-    """Return the options with which `symbouq explain` reads and judges as this audit does, or None
+    """Return the options that make `symbouq explain` give the same results as this audit, or None
     if that is impossible.
     """
     if options["reader"] != "parser" or options["answers"] != "answer":
@@ -338,11 +338,11 @@ _LOST = {
     "langfuse": "audits were rejected by Langfuse: check LANGFUSE_BASE_URL and its keys",
     "phoenix": "audits were rejected by Phoenix: check PHOENIX_COLLECTOR_ENDPOINT",
 }
-"""Maps each host for audits to what is printed if some of them are lost."""
+"""Maps each host that receives audits to the message that is printed if audits are lost."""
 
 
 def _sending(host: str) -> AuditEvents | Scores:
-    """Return the object that sends audits to a host. It is an error if its packages are missing."""
+    """Return the object that sends audits to the given host. A missing package is an error."""
     from symbouq.errors import extra
 
     with extra(host):

@@ -61,9 +61,9 @@ def _benchmarks(_context: click.Context, _argument: click.Parameter, begun: str)
 def import_(name: str, path: str, out: str, **options: Any) -> None:
     """Import benchmark NAME from PATH: a file, a folder or a Hugging Face dataset.
 
-    PATH holds the benchmark's official release, or records of SymboUQ. Writes one file of records
-    per split and manifest.json with counts and hashes, and removes splits of an earlier import. All
-    questions of a scene are in one split.
+    PATH contains the benchmark's official release, or records in SymboUQ's own format. Writes one
+    file of records per split and manifest.json with counts and hashes, and removes splits of an
+    earlier import. All questions of a scene are in one split.
 
     Example: symbouq data import stepgame StepGame/Dataset/TrainVersion --out stepgame
     """

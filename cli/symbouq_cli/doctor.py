@@ -25,11 +25,11 @@ PACKAGE = "symbouq"
 
 
 CLAIM = [["A", "upper_right", "C"]]
-"""A claim that follows from a scene of two relations."""
+"""A claim that follows from a scene with two relations."""
 
 
 class Extra(NamedTuple):
-    """An extra of the package.
+    """An optional extra of the package.
 
     Attributes:
         name: Name of the extra.
@@ -67,12 +67,11 @@ def doctor() -> None:
 
 
 def installed() -> tuple[Extra, list[Extra]]:
-    """Return the package's requirements, installed or missing: those without an extra, and those of
-    each extra.
+    """Return the installed and missing requirements of the package itself and of each extra.
 
     Raises:
-        SymboUQError: If the package is run from its files without being installed, or the package
-            that reads its requirements is missing.
+        SymboUQError: If the package is run from its files without being installed, or the library
+            that parses requirements is missing.
     """
     try:
         from packaging.requirements import Requirement
@@ -170,7 +169,7 @@ def trial() -> str | None:
 
         audit = symbouq.audit([["A", "above", "B"], ["B", "right", "C"]], [CLAIM])
         verdict, premises = audit.claims[-1].verdict, audit.claims[-1].premises
-    except Exception as error:  # whatever it is, the doctor has to report it
+    except Exception as error:  # the doctor reports every kind of error
         return f"does not work: {type(error).__name__}: {error}"
     if (verdict, premises) != ("entailed", ["scene:1", "scene:2"]):
         return f"is wrong: an entailed claim came out as {verdict} by {premises}"

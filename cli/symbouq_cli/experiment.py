@@ -44,7 +44,7 @@ _configured = together(
         help="If a file has fewer questions than the configuration asks for, use all of them.",
     ),
 )
-"""The arguments for the configuration and the folders of a run; `_experiment` uses them."""
+"""Arguments for the configuration and the folders of a run, which `_experiment` takes."""
 
 _ENDINGS = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
@@ -112,7 +112,7 @@ def _progress(
     took: Callable[[Stage], float | None],
     inner: bool,
 ) -> Iterator[tuple[Callable[[Stage], None], Callable[[int], None]]]:
-    """Report which stage has begun and how much time is left by the estimates and the measured
+    """Report which stage has begun, and the remaining time based on the estimates and the measured
     pace. If `inner`, also report the progress within a stage. On a terminal, bars are shown;
     elsewhere, a line for each stage.
 
@@ -120,7 +120,7 @@ def _progress(
         left: The stages that are still to be run.
         total: Number of all stages.
         workers: Number of stages that run in parallel.
-        took: Returns the seconds that a stage took; None if it is not finished.
+        took: Returns the duration of a stage in seconds; None for an unfinished stage.
         inner: Whether stages report their own progress.
     """
     from rich.progress import BarColumn, MofNCompleteColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -132,7 +132,7 @@ def _progress(
     start = monotonic()
 
     def counted(stage: Stage) -> str:
-        """Count a stage. Return its name and how much was left when it began."""
+        """Count a stage. Return the stage's name and the amount of work left when it began."""
         nonlocal number, to_do, estimated, measured
         now = monotonic()
         for other in [other for other in waiting if took(other) is not None]:
@@ -142,7 +142,7 @@ def _progress(
             else:
                 estimated, measured = estimated + other.cost, measured + (took(other) or 0.0)
         pace = (measured + _UNMEASURED) / (estimated + _UNMEASURED)
-        # There may be room for fewer stages, as on a GPU, or for more, as on a cluster.
+        # The number of parallel stages may be smaller, as on a GPU, or larger, as on a cluster.
         busy = measured + sum(now - begun for begun in at_work.values())
         side = (busy + _UNMEASURED) / (now - start + _UNMEASURED / workers)
         minutes = pace * (to_do - estimated) / 60 / side
@@ -209,8 +209,8 @@ def check(
 ) -> None:
     """Predict what would fail in a run of CONFIG: access, tokenizers, context, memory, disk, hours.
 
-    Also finds work that nothing reads. Needs no GPU and loads no model. Each failure names the
-    setting to change. Exit code 1 if something would fail, otherwise 0.
+    Also finds work whose results are never used. Needs no GPU and loads no model. Each failure
+    names the setting to change. Exit code 1 if something would fail, otherwise 0.
 
     Example: symbouq experiment check experiments/paper.yaml --gpus 4 --gpu-memory 80
     """
@@ -276,7 +276,7 @@ def _chosen(kind: str, name: str) -> list[str]:
 
 
 def _name(kind: str) -> Callable[..., Any]:
-    """Create the argument NAME, which the shell completes to tables or figures."""
+    """Create the argument NAME, with shell completion for names of tables or figures."""
 
     def complete(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
         return [name for name in _views()[kind] if name.startswith(begun)]

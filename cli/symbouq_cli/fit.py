@@ -77,7 +77,7 @@ _VARIANTS = ("full", "scores only", "symbolizability", "determinacy", "evaluable
 def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
     """Fit a reliability model on the labelled traces of FILES.
 
-    A trace needs `correct`, or the right `answer` with `answer_space`. Text is enough;
+    A trace needs `correct`, or the right `answer` with `answer_space`. Text alone is sufficient;
     log-probabilities (`tokens`) and other `scores` are used if every trace has them. A few hundred
     traces suffice.
 
@@ -147,7 +147,9 @@ def fit(files: tuple[str, ...], out: str, **options: Any) -> None:
 def _gathered(
     files: Sequence[str], job: Job, jobs: int | None
 ) -> tuple[list[tuple[str, Any]], int]:
-    """Return what was read from each record, with its place, and the number of failed records."""
+    """Return the data read from each record, with the record's position, and the number of failed
+    records.
+    """
     from symbouq.io.stream import process
     from symbouq_cli.run import progress, tell_failure
 

@@ -92,7 +92,7 @@ text_options = together(
     ),
     count_option("--limit", help="Use only the first instances."),
 )
-"""Options for what is generated."""
+"""Options for the generated text."""
 
 
 def loading(options: dict[str, Any]) -> Callable[[], Any]:
@@ -180,8 +180,9 @@ def generate(
 
 
 def asked(files: Sequence[str], options: dict[str, Any]) -> tuple[list[Instance], bool]:
-    """Return the instances in files, and whether others have no prompt, which is reported. The
-    options in `reading_options` and `limit` are removed from `options`.
+    """Return the instances in the given files that have a prompt, and whether any have none.
+    Instances without a prompt are reported. The options in `reading_options` and `limit` are
+    removed from `options`.
     """
     from symbouq.evidence.generation.run import read_instances
 

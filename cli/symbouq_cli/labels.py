@@ -95,7 +95,7 @@ def truth(traces: str, out: str, audits: str | None) -> None:
 @AUDITS
 @engine_options
 def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
-    """Label the reasoning steps of TRACES with a language model, which sees no answer.
+    """Label the reasoning steps of TRACES with a language model that does not see the answer.
 
     Example: symbouq labels judge traces.jsonl --model judge --out judged.jsonl
     """
@@ -131,10 +131,10 @@ def judge(traces: str, out: str, audits: str | None, **options: Any) -> None:
 @option("--traces", "number", default=100, type=click.IntRange(1), help="Traces per dataset.")
 @option("--seed", default=2026, help="Seed of the selection of traces.")
 def annotate(traces: str, out: str, audits: str | None, number: int, seed: int) -> None:
-    """Write steps of TRACES for people to judge: a page that saves a table, or a table.
+    """Write steps of TRACES for people to judge, as a page that saves a table or as a table.
 
-    People see the judge's instruction and no answers. `symbouq labels human` reads the table,
-    `symbouq labels agree` compares it with the judge.
+    People see the same instruction as the judge, but no answers. `symbouq labels human` reads the
+    table, `symbouq labels agree` compares it with the judge.
 
     Example: symbouq labels annotate traces.jsonl --out page.html
     """
@@ -235,7 +235,7 @@ def write_labels(
     source: Source,
     also: Callable[[], Iterable[RecordError]] = tuple,
 ) -> None:
-    """Write the labels that a source gives to the traces of a file, and end the command.
+    """Write the labels that the given source assigns to the traces in a file, and end the command.
 
     Args:
         traces: The traces file.

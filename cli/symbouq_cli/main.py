@@ -55,8 +55,8 @@ from symbouq_cli.terminal import Faults, printable, say, tell, tell_faults
 
 INTERRUPTED = 130
 _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
-"""Errors with which writing may fail. Errors of files name the file, those of standard output do
-not.
+"""Error numbers for failed writes. An error for a file includes the file name; an error for
+standard output does not.
 """
 
 
@@ -96,7 +96,7 @@ class _Group(click.Group):
 
 
 def _flush() -> None:
-    """Make sure that what was printed has been written.
+    """Make sure that all printed text has been written.
 
     Raises:
         OSError: If it cannot be written.
@@ -119,7 +119,7 @@ def _with_notes(message: str, error: BaseException) -> str:
 
 
 def _message(error: Exception) -> str:
-    """Return the error and what to do about it, in one line."""
+    """Return a one-line message with the error and its remedy."""
     from symbouq.errors import SymboUQError, one_line
 
     if isinstance(error, SymboUQError):
@@ -141,7 +141,7 @@ def _message(error: Exception) -> str:
 
 
 class _Unusable(click.ClickException):
-    """Rules, options or output that cannot be used."""
+    """Error: rules, options or output cannot be used."""
 
     exit_code = UNUSABLE
 
@@ -198,9 +198,9 @@ def compare(first: str, second: str, examples: int, form: str, report: str | Non
     """Compare the audits in FIRST and SECOND: two models, contexts or versions.
 
     Traces are matched by id. If the responses are the same, all claims are compared, otherwise only
-    the scene and the conclusion. Each file is compared in the context it was audited with. One file
-    may be - for standard input. Files of readings (`symbouq audit --reader model`) are compared
-    sentence by sentence.
+    the scene and the conclusion. The verdicts of each file are those in the context of its own
+    audit. One file may be - for standard input. Files of readings (`symbouq audit --reader model`)
+    are compared sentence by sentence.
 
     Exit codes: 0 no difference, 1 a verdict flips, a trace is missing from one file or a line
     cannot be read, 2 nothing to compare.
@@ -340,8 +340,8 @@ def counterfactual(file: str, out: str, **options: Any) -> None:
     """Test the auditor on FILE with a supported and an incompatible claim per relation.
 
     For every consistent relation in a scene, the command makes one claim that the relation supports
-    and one that it excludes, both in different words. The first must be entailed, the second
-    contradicted. Writes one JSON line per trace and prints a table.
+    and one that it excludes, both in words other than the scene's. The first must be entailed, the
+    second contradicted. Writes one JSON line per trace and prints a table.
 
     Example: symbouq counterfactual instances.jsonl.gz --out pairs.jsonl
     """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 UNUSABLE = 2
 FAILED_CHECKS = 3
-"""Exit codes: rules, options or output cannot be used; a gate does not hold."""
+"""Exit codes for unusable rules, options or output, and for a gate that does not hold."""
 
 
 option = partial(click.option, show_default=True)
@@ -28,7 +28,7 @@ output_option = partial(option, metavar="FILE", type=click.Path(dir_okay=False))
 
 
 class _Source(click.Path):
-    """An existing path, `-`, or a URI, which is checked only when the files are read."""
+    """An existing path, `-`, or a URI. A URI is checked only when the files are read."""
 
     def convert(self, value: Any, param: Any, context: Any) -> Any:
         return value if "://" in value else super().convert(value, param, context)
@@ -43,7 +43,7 @@ TRACE = click.argument("file", type=click.Path(exists=True, allow_dash=True))
 
 
 def _profiles(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
-    """Complete the names of profiles in the shell: those of `--ontology`, if it is given before."""
+    """Complete profile names in the shell. If `--ontology` was already given, use its profiles."""
     from symbouq.ontology.library import OntologyLibrary
 
     library = OntologyLibrary(context.params.get("ontology"))
@@ -179,14 +179,16 @@ reading_options = together(
 """Options for how trace files are read; `traced` uses them."""
 
 parsing_options = together(PROFILE, ONTOLOGY, PIPELINE)
-"""Options for how texts are understood."""
+"""Options that determine how text is parsed."""
 
 engine_options = together(JOBS, TIMEOUT, ENGINE, _SHARDS)
 """Options for where a job runs; `symbouq_cli.run.run` uses them."""
 
 
 def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
-    """Create `--format` for a command that prints things. The first form is the default."""
+    """Create the option `--format` for a command that prints the given things. The first form is
+    the default.
+    """
     return option(
         "--format",
         "form",
@@ -197,7 +199,9 @@ def printing_option(things: str, *forms: str) -> Callable[[_Command], _Command]:
 
 
 def out_option(default: str) -> Callable[[Any], Any]:
-    """Create `--out` with a default. `symbouq.io.output.record_output` accepts its value."""
+    """Create the option `--out` with the given default. `symbouq.io.output.record_output` accepts
+    its value.
+    """
     return option(
         "--out",
         metavar="FILE",
@@ -209,8 +213,8 @@ def out_option(default: str) -> Callable[[Any], Any]:
 
 
 def finish(code: int | bool) -> None:
-    """End the command with an exit code. True is 1: some records failed, or what was checked or
-    compared has faults or differs.
+    """End the command with an exit code. True stands for 1: some records failed, faults were found,
+    or the compared items differ.
     """
     click.get_current_context().exit(int(code))
 

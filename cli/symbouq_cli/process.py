@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _ENDING = {signal.SIGTERM: "terminated", signal.SIGHUP: "hung up"}
 
 _AT_ONCE = 1.0
-"""Number of seconds within which another signal counts as the same one: `timeout` sends its signal
-twice, and the end of a session sends two. A later signal means that the sender does not want to
-wait for unfinished work.
+"""Number of seconds within which a second signal counts as a repetition of the first. `timeout`
+sends its signal twice, and two signals are sent when a terminal session ends. A later signal means
+that the sender does not want to wait for unfinished work.
 """
 
 
@@ -31,8 +31,8 @@ class Ended(KeyboardInterrupt):
     """A signal that ends the run in the same way as the interrupt key.
 
     Args:
-        cause: The signal, or the exception that was raised for it. clingo creates an exception from
-            a callback anew, from the original one.
+        cause: The signal, or the exception that was raised for it. If a callback raises an
+            exception, clingo creates a new exception from it.
 
     Attributes:
         event: How the run ended, in words.
@@ -82,10 +82,11 @@ def _end(number: int, _frame: FrameType | None) -> None:
 
 
 def open_streams() -> None:
-    """Open the standard streams that the process was started without.
+    """Open the standard streams that are missing when the process starts.
 
     Nothing can be read from them or written to them, but no other opened file can take their place.
-    What cannot be written to standard error is dropped, because messages must not cost results.
+    Text that cannot be written to standard error is dropped, because a lost message must not stop
+    the run.
     """
     for number, mode in ((0, os.O_WRONLY), (1, os.O_RDONLY), (2, os.O_RDWR)):
         try:
@@ -104,7 +105,7 @@ def open_streams() -> None:
 
 
 class _Messages(io.RawIOBase):
-    """Standard error, ignoring what cannot be written."""
+    """Standard error that ignores write errors."""
 
     def writable(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Options for reading texts with a language model, and what they are converted to."""
+"""Options for reading text with a language model, and the objects that are created from them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def model_options(*names: str) -> Callable[[Any], Any]:
     """Create the options for a language model as reader.
 
     Args:
-        names: Names for the option that gives the model.
+        names: Names of the option for the model.
     """
     return together(
         option(
@@ -164,10 +164,11 @@ def _asker(endpoint: str | None, name: str | None, settings: ReaderSettings) -> 
 
 
 def _only(name: str | None, file: str, models: list[str]) -> str:
-    """Return the model whose readings in a file are to be used.
+    """Return the name of the model to take readings from.
 
     Raises:
-        click.UsageError: If it is not clear which one.
+        click.UsageError: If the model is not given and cannot be determined, or has no readings in
+            the file.
     """
     if name is None and len(models) == 1:
         return models[0]
@@ -180,7 +181,7 @@ def _only(name: str | None, file: str, models: list[str]) -> str:
 
 
 def _named() -> str:
-    """Return the name that the option for the model has in this command."""
+    """Return the name of this command's option for the model."""
     options = click.get_current_context().command.params
     return next(option.opts[0] for option in options if option.name == "reader_model")
 
@@ -203,7 +204,7 @@ def _cost(tally: Tally, price: tuple[float, float]) -> float:
 
 @contextmanager
 def _progress(price: tuple[float, float] | None) -> Iterator[Callable[[Tally], None]]:
-    """Show the tally whenever it changes on a terminal, and in occasional lines elsewhere."""
+    """Show the tally: on a terminal, whenever it changes; elsewhere, in an occasional line."""
     from rich.progress import SpinnerColumn, TimeElapsedColumn
 
     with bar(SpinnerColumn(), "{task.fields[state]}", TimeElapsedColumn()) as progress:

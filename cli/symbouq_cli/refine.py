@@ -46,9 +46,9 @@ def refine(files: tuple[str, ...], out: str, ontology: str | None, **options: An
     """Let a language model answer FILES again if logic finds a conflict in its answer.
 
     Each answer is audited. If a step is contradicted, the model gets it back with the reason and
-    the conflicting sentences, until there is no conflict or --rounds are used up. The best answer
-    by the grounded verdicts is kept; `rounds` holds the others. A stopped run resumes if you
-    repeat the command.
+    the conflicting sentences, until no conflict is left or the --rounds are used up. The answer
+    with the best grounded verdicts is kept; `rounds` contains the others. A stopped run resumes if
+    you repeat the command.
 
     Example: symbouq refine test.jsonl.gz --model models/small --control --out refined.jsonl
     """

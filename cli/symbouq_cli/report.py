@@ -37,7 +37,7 @@ class SummaryTable:
         self._files.setdefault(outcome.file, Summary()).add(outcome.summary)
 
     def take(self, total: Mapping[str, Any]) -> None:
-        """Add the audits of one shard. All shards are one row."""
+        """Add the audits of one shard. All shards together form one row."""
         self._files.setdefault("all shards", Summary()).add(Summary.from_total(total))
 
     def total(self) -> Summary:
@@ -78,8 +78,8 @@ class CounterfactualTable:
         self._counts: Counter[str] = Counter()
 
     def add(self, outcome: Outcome) -> None:
-        """Add the pairs of one trace: all of them, and those with the expected verdict of either
-        kind.
+        """Add the pairs of one trace: the number of pairs, and the number of claims of each kind
+        that have the expected verdict.
         """
         pairs, entailed, contradicted = outcome.summary
         self._counts.update(
@@ -120,7 +120,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _text(text: str) -> str:
-    """Return a text from the data so that neither the terminal nor rich finds a command in it."""
+    """Escape the given text so that neither the terminal nor rich finds a command in it."""
     return escape(printable(text))
 
 

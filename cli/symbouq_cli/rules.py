@@ -41,8 +41,8 @@ def rules() -> None:
 
 
 def _after_edits(folder: str | None, run: Callable[[], bool], watch: bool) -> None:
-    """Run a command once or, with `watch`, after each edit. Errors that keep it from running are
-    then also printed.
+    """Run a command once or, with `watch`, after each edit. With `watch`, errors that prevent a run
+    are printed.
     """
     if not watch:
         finish(run())

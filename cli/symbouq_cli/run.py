@@ -1,4 +1,6 @@
-"""Run a job over files: output in order, progress, and one line for each failed record."""
+"""Run a job over files: write results in order, show progress, and print one line for each failed
+record.
+"""
 
 from __future__ import annotations
 
@@ -143,11 +145,11 @@ def _run_shards(
 
 
 def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
-    """End the command if an output is also one of the files that are read (or written), whatever
-    name is used for it.
+    """Refuse an output file that is also one of the command's input (or other output) files, even
+    under another name.
 
     Raises:
-        click.UsageError: If this is the case.
+        click.UsageError: If there is such a file.
     """
     requests = [f.options.batch_input for f in files if isinstance(f, TraceFile)]
     part = part_of(out) if out != "-" else None
@@ -159,7 +161,9 @@ def refuse_overwriting(files: Sequence[str], out: str, option: str) -> None:
 
 
 def same_file(file: str, out: str) -> bool:
-    """Whether writing to an output would change a file that is read; `-` is a standard stream."""
+    """Whether writing to the output path would change the given input file; `-` is a standard
+    stream.
+    """
     read, written = _place(file, 0), _place(out, 1)
     try:
         there = _state(read), _state(written)
@@ -178,8 +182,8 @@ def same_file(file: str, out: str) -> bool:
 
 @contextmanager
 def standing(path: str) -> Iterator[str]:
-    """Yield the path of a file that can be read several times. For `-`, it is a copy of standard
-    input.
+    """Yield the path of a file that can be read repeatedly: the given file or, for `-`, a copy of
+    standard input.
     """
     if path != "-":
         yield path
@@ -192,7 +196,7 @@ def standing(path: str) -> Iterator[str]:
 
 
 def _place(path: str, standard: int) -> Path | int:
-    """Return the file descriptor behind `-`, or a path with symbolic links resolved."""
+    """Return the file descriptor behind `-`, or the given path with symbolic links resolved."""
     if path == "-":
         return standard
     if path.startswith("file://"):
@@ -205,8 +209,8 @@ def _state(place: Path | int) -> os.stat_result:
 
 
 def _records(files: Sequence[str]) -> int | None:
-    """Return the number of records in files, if it can be found quickly: JSON Lines have one per
-    line.
+    """Return the number of records in the given files, if counting is fast: JSON Lines files have
+    one record per line.
     """
     total = 0
     for file in files:

@@ -104,10 +104,9 @@ def import_scenes(
 ) -> None:
     """Turn the map, images or 3D boxes in FILE into scenes, one per image or file.
 
-    Maps are GeoJSON, or lines of a name, a tab and WKT. Image boxes are COCO, Visual Genome or
-    GQA. 3D boxes are JSON or KITTI labels. Each scene is a record with `id`, `scene` and
-    `profile`, to which you add questions and responses. Scenes of image boxes hold directions
-    only.
+    Maps are GeoJSON, or lines of a name, a tab and WKT. Image boxes are COCO, Visual Genome or GQA.
+    3D boxes are JSON or KITTI labels. Each scene is a record with `id`, `scene` and `profile`, to
+    which you add questions and responses. Scenes made from image boxes contain only directions.
 
     Example: symbouq scenes import city.geojson --out city.jsonl
     """
@@ -133,7 +132,7 @@ def import_scenes(
 def _steps(
     _context: click.Context, _option: click.Parameter, said: str | None
 ) -> tuple[int, int | None] | None:
-    """Return the first and the last step in `2`, `1..3`, or `1..`, which has no last step."""
+    """Convert `2`, `1..3` or `1..` to the first and the last step. `1..` has no last step."""
     if said is None:
         return None
     found = re.fullmatch(r"(\d+)(\.\.(\d*))?", said)
@@ -176,9 +175,9 @@ def degrade(
     """Hide scene sentences of FILES, step by step, until the question is open.
 
     FILES hold traces, or questions with `answer_space`. Each step is a record with one sentence
-    less. It says whether the question is still decided, the status of its answers, and which steps
-    of the trace rest on hidden sentences. The first hidden sentence is one the answer does not
-    need, if there is one; premises of the answer follow.
+    fewer. The record states whether the question is still decided, the status of each answer, and
+    which steps of the trace depend on hidden sentences. The first hidden sentence is one that the
+    answer does not need, if possible; premises of the answer follow.
 
     Example: symbouq scenes degrade traces.jsonl --hide 1..3 --out degraded.jsonl
     """

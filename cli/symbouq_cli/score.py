@@ -47,12 +47,12 @@ def first_error(
 ) -> None:
     """Measure how well the first wrong claim of each trace is found, as in ProcessBench.
 
-    LABELS say which claims of the audited traces are right (`symbouq labels`). For each method, the
-    table has two shares and their harmonic mean, F1, with a 95 % interval: among traces with a
-    wrong claim, those in which exactly the first one is named; among traces without, those in which
-    none is named. The auditor names the first claim that cannot hold; a score names the first claim
-    above a threshold. Thresholds are fitted on one half of the traces, and everything is measured
-    on the other.
+    LABELS mark each claim of the audited traces as right or wrong (`symbouq labels`). For each
+    method, the table has two shares and their harmonic mean, F1, with a 95 % interval: among traces
+    with a wrong claim, the share in which exactly the first wrong claim is reported; among the
+    other traces, the share in which no claim is reported. The auditor reports the first claim that
+    cannot hold; a score reports the first claim above a threshold. Thresholds are fitted on one
+    half of the traces, and all results are measured on the other half.
 
     Example: symbouq score first-error audits.jsonl labels.jsonl --scores scores.parquet
     """
@@ -100,7 +100,7 @@ def first_error(
 @click.argument("labels", type=FILE)
 @out_option("-")
 def reliability(predictions: str, labels: str, out: str) -> None:
-    """Measure how well predicted reliabilities tell right answers from wrong ones.
+    """Measure how well predicted reliabilities separate right from wrong answers.
 
     PREDICTIONS come from `symbouq predict`. LABELS are traces with `correct` or the right
     `answer`, as for `symbouq fit`; `id` and `correct` are enough. Prints AUROC with a 95 %

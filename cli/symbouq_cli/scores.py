@@ -91,7 +91,7 @@ resource_options = together(
     ),
     DEVICE,
 )  # fmt: skip
-"""Options for what scorers use; `_resources` uses them."""
+"""Options for the resources that scorers need, which `_resources` takes."""
 
 
 @click.group()

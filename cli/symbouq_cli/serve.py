@@ -12,7 +12,7 @@ from symbouq_cli.options import JOBS, ONTOLOGY, PROFILE, TIMEOUT, count_option, 
 from symbouq_cli.terminal import tell
 
 _GONE = 30
-"""Number of seconds without a sign of life after which a client counts as gone."""
+"""Number of seconds without any response after which a client counts as disconnected."""
 
 
 @click.command()
@@ -85,10 +85,10 @@ def _address(host: str, listening: socket.socket) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens at an address.
+    """Return a socket that listens at the given address.
 
     Raises:
-        SymboUQError: If this is impossible.
+        SymboUQError: If the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
@@ -98,7 +98,7 @@ def _listening(host: str, port: int) -> socket.socket:
         raise SymboUQError(
             f"{host}, port {port}: {reason}; choose another with --host and --port"
         ) from error
-    # Accepted connections are closed when the other side is gone or no longer receives anything.
+    # Close accepted connections if the client has disconnected or no longer receives data.
     made.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, _GONE)

@@ -15,16 +15,17 @@ if TYPE_CHECKING:
 _UNFIT = re.compile(
     r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""Control characters, line ends, direction marks, and halves of characters."""
+"""Control characters, line ends, direction marks, and lone surrogates."""
 _PLACED = re.compile(r"(.*?):(\d+): (.*)", re.DOTALL)
 _OWN = re.compile(r"\d+|'[^']*'|\"[^\"]*\"")
-"""Parts in which messages about the same fault differ."""
+"""Matches the parts (numbers and quotations) that may differ between messages about the same fault.
+"""
 _FEW = 3
-"""Number of further records from which a fault is reported for all of them at once."""
+"""Minimum number of further records with the same fault for which one line reports them all."""
 
 
 def printable(text: object) -> str:
-    r"""Return a text in one line, with what moves, colours or hides on a terminal spelled out
+    r"""Return the given text in one line, with all terminal control characters spelled out
     (`\x1b`).
     """
     return _UNFIT.sub(lambda found: ascii(found.group())[1:-1], str(text))
@@ -41,10 +42,10 @@ def say(text: object) -> None:
 
 
 class Faults:
-    """Faults of records. Each is reported once when it first occurs, and at the end with its other
-    places.
+    """Context manager that reports faults of records.
 
-    It is a context manager that prints the latter on exit.
+    A fault is printed when it first occurs. On exit, the other records with the same fault are
+    listed.
     """
 
     def __init__(self) -> None:
@@ -84,7 +85,7 @@ def tell_faults(faults: Iterable[object]) -> None:
 
 
 def quiet_retries() -> None:
-    """Hide messages about requests that are retried. If one finally fails, its error says so."""
+    """Hide messages about retried requests. A request that finally fails still raises an error."""
     logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
 
 
@@ -92,7 +93,7 @@ def bar(*columns: str | ProgressColumn, shown: bool = True) -> Progress:
     """Show progress on a terminal, and nothing elsewhere.
 
     Args:
-        columns: Columns for rich, or texts.
+        columns: Columns for rich, or strings.
         shown: Whether progress is shown. A terminal can show one bar at a time.
     """
     from rich.console import Console

@@ -16,7 +16,9 @@ _CLEARLY = 0.2
 """Minimum share of the sample's claims that a suggested profile must decide in addition."""
 
 _MORE = 1.05
-"""Factor by which a suggested profile must read more sentences."""
+"""Minimum ratio of sentences read with a suggested profile to sentences read with the current
+profile.
+"""
 
 _FEWEST = 3
 """Minimum number of claims that a suggested profile must decide in addition."""
@@ -25,8 +27,8 @@ _FEWEST = 3
 def advice(
     summary: Summary, ontology: str | None = None, pipeline: str | None = None
 ) -> str | None:
-    """Return advice in one line: a profile that reads more or, if most claims are undecided,
-    clearly decides more. None if there is no such profile.
+    """Return a one-line suggestion of a profile that reads more sentences or, if most claims are
+    undecided, decides clearly more claims. None if there is no such profile.
 
     Args:
         summary: Counts and undecided traces of a run.
@@ -68,8 +70,8 @@ def _try(profile: str, library: OntologyLibrary) -> str:
 
 
 def senses(summary: Summary, ontology: str | None = None) -> str | None:
-    """Return a one-line warning about a word that general scenes use but that means another
-    relation in some dataset's texts. None if there is no such word.
+    """Return a one-line warning if general scenes use a word that has a different meaning in the
+    texts of some dataset; otherwise None.
 
     Args:
         summary: Counts of a run.
@@ -94,7 +96,7 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
 
 
 def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
-    """Return auditors for the other profiles that presume no more about a scene, by profile."""
+    """Map each other profile to an auditor, without profiles that presume more about a scene."""
     mine = TraceAuditor(own, ontology)
     library = mine.library
     auditors = {}
@@ -107,9 +109,8 @@ def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, T
 
 
 def _presumes(other: Ontology, own: Ontology) -> bool:
-    """Whether `other` reads a wording of the scene as stronger than the same wording in a claim
-    where `own` does not, as for grid steps. Such a profile decides more only because it presumes
-    more.
+    """Whether `other`, unlike `own`, gives a wording a stronger meaning in a scene than in a claim,
+    as for grid steps. Such a profile decides more claims only because it presumes more.
     """
     relations = {relation for _, relation in own.encoding.readings}
     readings = other.encoding.readings

@@ -1,10 +1,10 @@
 """Lists of possible relations: "the possible relations are DC, EC and PO".
 
-Such a claim is entailed if the relations possible in the worlds of its context are exactly the
-listed ones. It is contradicted if a listed one is impossible, or if another of the same family is
-also possible. This requires a family whose relations exclude each other and cover all cases:
-directions of a plane, or a profile whose questions ask which relations are possible. Otherwise a
-claim whose relations are all possible stays open.
+Such a claim is entailed if the relations that are possible in the worlds of its context are exactly
+the listed relations. It is contradicted if a listed relation is impossible, or if another relation
+of the same family is also possible. These rules apply only to a family in which the relations
+exclude each other and cover all cases: directions of a plane, or a profile whose questions ask
+which relations are possible. Otherwise, the claim stays open if all of its relations are possible.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from symbouq.ontology.tables import Ontology, Triple
 
 
 class Alternatives(NamedTuple):
-    """Finding on a list of possible relations.
+    """Result for a list of possible relations.
 
     Attributes:
         verdict: The verdict.
-        open: The relations of their family that are possible, if they differ from the listed ones.
+        open: The possible relations of the same family, if they differ from the listed ones.
     """
 
     verdict: Verdict
@@ -41,7 +41,8 @@ def judge_alternatives(
     Args:
         ontology: The tables of the profile.
         context: Atoms of a feasible context.
-        claim: The listed relations; if they belong to several pairs or families, the claim is open.
+        claim: The listed relations; if these relate several pairs or belong to several families,
+            the claim is open.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -40,12 +40,13 @@ class TraceAuditor:
     they take turns (`symbouq.limits.turn`).
 
     Args:
-        profile: Profile for every trace. By default, the one that the trace names, the one for its
-            dataset, or the default one.
+        profile: Profile for every trace. By default, each trace's own profile, the profile for its
+            dataset, or the default profile.
         ontology: Folder of your ontology, or a loaded ontology.
-        context: Context whose verdicts are used for the profile, the features and Constraint-Rule.
-        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps what was decided.
-            Otherwise it fails.
+        context: Context from which the verdicts for the profile, the features and Constraint-Rule
+            are taken.
+        partial: Whether an audit that reaches a limit (`symbouq.limits`) keeps the verdicts decided
+            so far. Otherwise the audit fails.
         pipeline: English pipeline that parses open text; by default, the installed one.
         answers: How to judge the conclusion. `relation` gives the paper's strict auditor: it judges
             every claim by its relations and admits each claim that has relations to `A_k`.
@@ -102,7 +103,7 @@ class TraceAuditor:
 
     @turn()
     def ahead(self, instances: Sequence[Instance]) -> None:
-        """Read the texts of several instances in batches, which is much faster."""
+        """Read several instances in batches, which is much faster than one by one."""
         given: dict[TraceParser, list[Instance]] = {}
         for instance in instances:
             with suppress(RecordError):

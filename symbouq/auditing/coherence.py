@@ -1,4 +1,4 @@
-"""Scenes in words that are assumed to be consistent, so that conflicts indicate misreadings."""
+"""Plain-text scenes that are assumed to be consistent, so that conflicts indicate misreadings."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def coherent(
     """Remove uncertain sentences from a scene. Return the trace and its result.
 
     Uncertain readings support no verdict. In open text, a conflicting scene is more often misread
-    than wrong. The sentences of a conflict are therefore not used either, and the audit reports it.
-    This applies only to profiles that state `coherent`.
+    than wrong. Conflicting sentences are therefore left out, too, and the audit reports the
+    conflict. This applies only to profiles that state `coherent`.
 
     Args:
         ontology: The tables of the profile.

@@ -1,4 +1,6 @@
-"""Collect model readings for the traces of files, from a file of readings or from the model."""
+"""Collect a language model's readings for the traces in files, from a file of readings or from the
+model itself.
+"""
 
 from __future__ import annotations
 

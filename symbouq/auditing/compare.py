@@ -123,8 +123,8 @@ def flips(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Flip]
     """Yield the differences between two audits of a trace: the scene first, then claims in order.
 
     Claims are matched by text, so that a different segmentation does not shift all later claims. A
-    flip concerns the assumed verdict, or the grounded one if only that differs. If the audits have
-    different contexts, each is read in its own.
+    flip is a change of the assumed verdict or, if this does not change, of the grounded verdict. If
+    the audits have different contexts, each audit's verdicts are taken from its own context.
     """
     yield from _scene_flips(first, second)
     common = _common(second)
@@ -202,7 +202,8 @@ def _flip(
     if before == after:
         return None
     shown = b or a or {}
-    # Messages explain assumed verdicts. Next to a verdict in another context, they would mislead.
+    # Messages explain assumed verdicts. They would be misleading next to a verdict in another
+    # context.
     mixed = contexts[0] != contexts[1]
     messages = (
         "" if claim is None or (mixed and said != verdict(claim)) else claim["message"]

@@ -94,7 +94,7 @@ def compared_readings(first: str, second: str) -> ReadingComparison:
     """Compare two files of readings.
 
     Replies are matched by text, otherwise by trace and part. The text of a request about claims
-    depends on how the scene's reading names things, so it can differ between the files.
+    contains the names that the scene's reading gives to things, so it can differ between the files.
 
     Args:
         first: First file of readings.
@@ -181,7 +181,7 @@ def readings_of(first: str, second: str) -> bool:
     """Whether both files contain readings.
 
     Raises:
-        SymboUQError: If only one of them does.
+        SymboUQError: If only one of the files does.
     """
     kinds = are_readings(first), are_readings(second)
     if kinds[0] != kinds[1]:

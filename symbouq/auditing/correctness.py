@@ -1,7 +1,7 @@
 """Label delivered answers as correct or not, by deterministic matching.
 
-No model is involved. The labels to which a text commits (`symbouq.auditing.answers.matching`) are
-compared with the benchmark's answer. Steps are not labelled.
+No model is involved. The labels to which an answer commits (`symbouq.auditing.answers.matching`)
+are compared with the benchmark's answer. Steps are not labelled.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def answer_labels(record: dict[str, Any]) -> list[int | None]:
     """Return the label of a trace's conclusion, preceded by None for each step.
 
     In a structured trace, the conclusion is the answer. In a free-form one, the whole response is
-    searched. An invalid output delivers no answer and counts as wrong.
+    searched. An invalid output contains no answer and counts as wrong.
 
     Args:
         record: The trace with its claims, `answer` and `answer_space`; `meta.answer_kind` gives the
@@ -71,8 +71,8 @@ def committed(record: Record) -> Delivered:
 
 
 def misfit(record: Record) -> str:
-    """Explain why no delivered answer can be right: the right one is not a label of the answer
-    space. Empty if it is.
+    """Explain why no delivered answer can be right: the right answer is not a label of the answer
+    space. Empty if it is one.
 
     Args:
         record: The trace, as for `answer_label`.
@@ -90,7 +90,8 @@ def misfit(record: Record) -> str:
 
 def right_labels(answer: Any, space: Sequence[str]) -> tuple[str, ...]:
     """Return the right answer as labels of its answer space, even if it is a letter or is spelled
-    differently ("Upper left" for `upper-left`). Unchanged if no label has its meaning.
+    differently ("Upper left" for `upper-left`). Return the answer unchanged if no label has its
+    meaning.
 
     Args:
         answer: A label, or a list of them.

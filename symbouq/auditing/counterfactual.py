@@ -1,8 +1,9 @@
 """The counterfactual audit (appendix Counterfactual Audit).
 
-Each scene relation that the scene does not contradict yields two claims about the same entity
-strings, in different words: one that the relation supports and one that it excludes. The first must
-be entailed and the second contradicted. Anything else is a fault of the parser or the rules.
+Each scene relation that the rest of the scene does not contradict yields two claims about the same
+entity strings, in different words. The relation supports one of the claims and excludes the other.
+The first must be entailed and the second contradicted. Anything else is a fault of the parser or
+the rules.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ def _incompatible(ontology: Ontology, relation: str, number: int) -> str | None:
 
 
 def _worded(ontology: Ontology, stated: Statement, relation: str, avoid: str) -> str:
-    """State a relation between the same things, with words other than the sentence's if the
-    ontology has several.
+    """State a relation between the same things. If the ontology has several wordings, use one that
+    does not occur in the sentence.
     """
     wordings = ontology.lexicon.wording.get(relation, (relation.replace("_", " "),))
     lowered = avoid.lower()

@@ -48,7 +48,7 @@ def can_be(
         ontology: The tables of the profile.
         premises: Clauses of the premises, in order.
         hypothesis: Clauses of the statement; empty to ask whether the premises are consistent.
-        supposing: Whether to suppose that unstated properties of the premises' ways hold.
+        supposing: Whether to assume unstated properties of the ways in the premises.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -67,8 +67,8 @@ def audit_events(
 ) -> TraceResult:
     """Audit statements about events, like `audit_relations` for relations.
 
-    A scene with an unread sentence decides nothing, because the events in that sentence may undo
-    others.
+    A scene with an unread sentence decides no claim, because the events in that sentence may undo
+    other events.
 
     Args:
         ontology: The tables of the profile.
@@ -110,14 +110,14 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
     # Statements under premises -----------------------------------------------------------
 
     def verdict(self, units: Sequence[_Unit], hypothesis: Clauses) -> Verdict:
-        """Judge a statement under consistent premises. Only premises about its things matter, and
-        those connected to them by shared things.
+        """Judge a statement under consistent premises. Premises are relevant only if they are about
+        the statement's things, or are connected to such premises by shared things.
         """
         premises = tuple(unit.clauses for unit in _about(units, hypothesis))
         verdict = _VERDICTS[can_be(self.ontology, premises, hypothesis)]
         several = sum(len(clause.states) for clause in hypothesis) > 1
         if verdict is Verdict.CONTRADICTED and several and not self.consistent(hypothesis):
-            return Verdict.UNKNOWN  # its own relations clash, rather than those of the premises
+            return Verdict.UNKNOWN  # the statement's own relations clash, not those of the premises
         return verdict
 
     def consistent(self, hypothesis: Clauses) -> bool:
@@ -133,8 +133,8 @@ class _EventAudit(ClaimWalk[Clauses, _Unit]):
         return True
 
     def needed(self, units: Sequence[_Unit], hypothesis: Clauses) -> tuple[Premise, ...]:
-        """Return premises that are all needed for the verdict on a statement or, without a
-        statement, for a clash. Later premises are dropped first.
+        """Return a set of premises that are all necessary for the verdict on a statement or,
+        without a statement, for a clash. Later premises are dropped first.
         """
 
         def outcome(some: Sequence[_Unit]) -> object:
@@ -219,8 +219,8 @@ def _without(
 
 
 def _about(units: Sequence[_Unit], statement: Clauses) -> list[_Unit]:
-    """Return the premises about a statement's things, and those connected to them by shared things.
-    Return all premises if one describes the way back of another.
+    """Return the premises about a statement's things, and further premises connected to them by
+    shared things. If one premise describes the way back of another, return all premises.
     """
     if any(clause.back for unit in units for clause in unit.clauses):
         return list(units)

@@ -26,7 +26,7 @@ from symbouq.reading.text import ASSERTED, Claim, ParsedTrace
 from symbouq.records import Trace, parse_record
 from symbouq.records.audit import ProfileRecord
 
-if TYPE_CHECKING:  # it loads spaCy
+if TYPE_CHECKING:  # this import loads spaCy
     from symbouq.reading.syntax.derivation import Derivation
 
 _SKETCH_WIDTH = 100
@@ -98,7 +98,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
         line: The line, from 1.
 
     Raises:
-        SymboUQError: If there is no such trace, or more than one.
+        SymboUQError: If there is no such trace, or there are several.
         RecordError: If the trace cannot be read.
     """
     name = input_name(file)
@@ -133,7 +133,7 @@ def chosen(file: str, identity: str | None = None, line: int | None = None) -> T
 
 
 def verdicts_told(audit: Mapping[str, Any]) -> str:
-    """Say how many claims of an audit have each verdict, contradicted ones first."""
+    """State the number of claims with each verdict in an audit, contradicted claims first."""
     counts = Counter(claim["verdict"] for claim in audit["claims"])
     order = sorted(Verdict, key=lambda verdict: verdict != Verdict.CONTRADICTED)
     told = [f"{counts[each]} {each.replace('-', ' ')}" for each in order if counts[each]]
@@ -204,7 +204,7 @@ def _place(place: Place) -> str:
 
 def claims_told(audit: Mapping[str, Any]) -> list[str]:
     """List the claims of an audit (a dictionary), one per line, with verdict and reason. A conflict
-    of the scene comes first.
+    in the scene comes first.
     """
     told = [
         f"{claim['index']}. {claim['verdict']}: {claim['text'] or '(no conclusion)'} "
@@ -233,7 +233,7 @@ def conflict_told(audit: Mapping[str, Any], scene: Sequence[str]) -> str:
 
 
 class _Unread:
-    """The unread parts of one trace's texts, with reasons."""
+    """The unread parts of one trace's scene and claims, with reasons."""
 
     def __init__(self, auditor: TraceAuditor, trace: Trace) -> None:
         self._parser, self._trace = auditor.parser_for(trace), trace
@@ -246,7 +246,7 @@ class _Unread:
         self._foreign = re.compile(rf"\b(?:{'|'.join(map(re.escape, foreign)) or '(?!)'})\b", re.I)
 
     def of(self, claim: Claim) -> str:
-        """Describe the unread parts of a claim, with reasons; empty if all of it is read."""
+        """Describe the unread parts of a claim, with reasons; empty if the whole claim is read."""
         if not claim.text or (claim.relations and not claim.rest):
             return ""
         kind, words = claim.reason, claim.rest
@@ -331,8 +331,8 @@ def _scene_lines(
 def sketch(auditor: TraceAuditor, trace: Trace) -> list[str]:
     """Draw one layout of a trace's scene as text: x to the right, y upwards.
 
-    Things in the same cell are joined by `=`. The result is empty if the scene places nothing or
-    contradicts itself. A layout is described in words, one line per axis, if it is too wide, has
+    Things in the same cell are joined by `=`. The result is empty if the scene gives no positions
+    or contradicts itself. A layout is described in words, one line per axis, if it is too wide, has
     axes other than x and y, or has things with an extent.
     """
     parser = auditor.parser_for(trace)

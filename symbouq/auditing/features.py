@@ -24,7 +24,7 @@ class ClaimFacts:
         confidences: The parser's confidence in each relation.
         grounded: Whether each relation is grounded.
         layout: Number of relations that the layout decides.
-        sorts: Sorts (sort/2) of those other relations that have one.
+        sorts: Sorts (sort/2) of the relations that the layout does not decide, if they have any.
         verdict: Verdict in the chosen context.
         first_conflict: Whether the claim is the first to make that context infeasible.
         feasible_after: Whether that context is feasible with the claim.

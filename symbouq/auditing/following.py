@@ -41,8 +41,8 @@ class FollowedTrace:
         return self._auditor.audited(self._trace.model_copy(update=told))
 
     def add(self, sentence: str) -> list[dict[str, Any]]:
-        """Add a sentence. Return its claims, and the earlier claims that it changes, for example by
-        retracting one.
+        """Add a sentence. Return the claims in the sentence, and any earlier claims that it
+        changes, for example by retracting one.
 
         Args:
             sentence: The sentence.
@@ -60,8 +60,8 @@ class FollowedTrace:
 def followed(
     auditor: TraceAuditor, lines: Iterable[str], file: str, timeout: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the claims of traces read line by line, in the shape used in audits. Each also has the
-    trace's `id` and its `constraint_rule` so far.
+    """Yield the claims of traces read line by line, in the shape used in audits. Each claim also
+    has the trace's `id` and the trace's `constraint_rule` so far.
 
     Args:
         auditor: The auditor.

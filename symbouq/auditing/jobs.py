@@ -1,4 +1,6 @@
-"""Work that commands do on each record of a file. It is set up once per process."""
+"""Workers for the records of a file, as used by the commands. Each worker is set up once per
+process.
+"""
 
 from __future__ import annotations
 
@@ -50,8 +52,8 @@ def auditing_in(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """Return a worker that audits in several contexts. The record is that of the first context,
-    with the features of all contexts side by side.
+    """Return a worker that audits in several contexts. The returned record is the audit in the
+    first context, but has the features of all contexts side by side.
     """
     auditor = TraceAuditor(profile, pipeline=pipeline, answers=answers)
 
@@ -69,7 +71,7 @@ def auditing_in(
 
 
 def parsing(profile: str | None, ontology: str | None, pipeline: str | None = None) -> Work:
-    """Return a worker that parses and counts the claims and those that were read."""
+    """Return a worker that parses a record and counts all claims and those that were read."""
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
     def work(trace: Trace, _file: str, _line: int) -> tuple[dict[str, Any], tuple[int, int]]:

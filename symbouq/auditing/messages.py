@@ -42,7 +42,7 @@ class Messages:
         if finding.reason == "unparsed":
             return self._ontology.messages.message.get("unparsed", "unparsed")
         premises = result.clash if finding.reason == "blocked_scene" else finding.premises
-        # Say "A is between B and C" once, without the thing that spans B and C.
+        # State "A is between B and C" only once, without the thing that spans B and C.
         spanning = self._ontology.lexicon.grouped.values()
         said = [s for s in claim.relations if s.relation not in spanning] or claim.relations
         stated = _listed(starmap(self._sentence, triples(said)))

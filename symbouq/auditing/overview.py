@@ -16,7 +16,7 @@ PROFILE = ("symbolizability", "unknown_rate", "determinacy", "applicability")
 """Shares of the Determinacy Profile shown as histograms."""
 
 MEANS = (*PROFILE, "constraint_rule")
-"""Quantities of which the mean is reported."""
+"""Quantities with a reported mean."""
 
 _POINTS = 200
 """Maximum number of points of a curve shown on a page."""

@@ -1,4 +1,4 @@
-"""Find the premises of a verdict: a best minimal set of sentences and claims that decides it."""
+"""Find the premises of a verdict: the best minimal set of sentences and claims that decides it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symbouq.logic.programs import Atom, Condition, hitting_set
 _ROUNDS = 40
 """Maximum number of search rounds. Finding the best premises is hard in the worst case."""
 _MANY = 12
-"""Maximum size of a core whose premises are tried one by one immediately."""
+"""Maximum size of a core for which the premises are tried one by one immediately."""
 _ROUNDS_AHEAD = 10
 """Number of search rounds before the premises of a larger core are tried one by one."""
 
@@ -30,11 +30,11 @@ def best_premises(
     """Find the best minimal set of premises: from the scene alone if possible, otherwise with the
     fewest claims, then the fewest premises, then the earliest.
 
-    Every minimal set contains each premise without which the rest does not decide. If these
-    premises alone decide, they are the only minimal set. Otherwise the search uses hitting-set
-    duality: the best set that meets all known correction sets either decides or yields another
-    correction set. After _ROUNDS rounds, the result is some minimal set. The outcome does not
-    depend on which cores the solver happens to find.
+    A premise is necessary if the other premises do not decide the condition without it. Every
+    minimal set contains all necessary premises. If they decide alone, they are the only minimal
+    set. Otherwise the search uses hitting-set duality: the best set that meets all known correction
+    sets either decides or yields another correction set. After _ROUNDS rounds, the result is some
+    minimal set. The outcome does not depend on which cores the solver happens to find.
 
     Args:
         units: All premises of the context, scene first, in order.
@@ -48,7 +48,7 @@ def best_premises(
     candidates = [n for n, unit in enumerate(units) if _meets(unit, core)]
     search = _Search(units, condition)
     found = None
-    if len(candidates) > _MANY:  # only a few of them may matter
+    if len(candidates) > _MANY:  # perhaps only a few of the premises matter
         found = search.best(_ROUNDS_AHEAD)
     if found is None:
         search.need(candidates)
@@ -59,7 +59,7 @@ def best_premises(
 
 
 class _Search:
-    """Search for the best set of premises that decides."""
+    """Search for the best set of premises that decides the condition."""
 
     def __init__(self, units: Sequence[Unit], condition: Condition) -> None:
         self._units = units
@@ -71,7 +71,7 @@ class _Search:
         return self._condition.holds(atoms_of(self._units[n] for n in sorted(places)))
 
     def need(self, candidates: Sequence[int]) -> None:
-        """Find each premise without which the rest does not decide."""
+        """Find the necessary premises: those without which the others do not decide."""
         units, left = self._units, [*candidates]
         while left:
             n = left.pop(0)
@@ -93,7 +93,7 @@ class _Search:
     def _picked(self) -> frozenset[int]:
         """Return the best set that meets every known correction set."""
         apart = frozenset().union(*self._corrections)
-        if sum(map(len, self._corrections)) == len(apart):  # no premise meets two of them
+        if sum(map(len, self._corrections)) == len(apart):  # no premise meets two correction sets
             return frozenset(min(one, key=self._rank) for one in self._corrections)
         return hitting_set(self._corrections, self._claims, len(self._units) - 1)
 
@@ -112,10 +112,11 @@ class _Search:
 def _correction(
     units: Sequence[Unit], picked: Collection[int], condition: Condition
 ) -> frozenset[int]:
-    """Return the premises outside a largest set that contains all picked ones and does not decide.
+    """Return the premises that are left out of a largest set. This set contains all picked premises
+    and does not decide the condition.
 
-    A largest set of atoms may contain only parts of some premises and thereby rule out whole ones.
-    The remaining premises are then checked one by one.
+    The largest set of atoms may contain only parts of some premises, and thereby exclude the
+    complete premises. The remaining premises are then checked one by one.
     """
     kept = set(picked)
     left = [n for n in range(len(units)) if n not in kept]
@@ -142,7 +143,9 @@ def premises_of_core(units: Sequence[Unit], core: set[Atom]) -> tuple[Premise, .
 
 
 def premise_cost(premises: Sequence[Premise]) -> tuple[int, int, list[tuple[bool, int]]]:
-    """Return a sort key for sets of premises: fewer claims, fewer premises, then earlier ones."""
+    """Return a sort key for sets of premises: fewer claims first, then fewer premises, then earlier
+    premises.
+    """
     places = sorted((premise.source == "claim", premise.number) for premise in premises)
     return sum(claimed for claimed, _ in places), len(places), places
 
@@ -157,7 +160,7 @@ def _meets(unit: Unit, core: set[Atom]) -> bool:
 
 
 def _undominated(units: Sequence[Unit]) -> list[Unit]:
-    """Return the units in order, without those made redundant by an earlier one."""
+    """Return the units in order, without units that an earlier unit makes redundant."""
     kept: list[Unit] = []
     seen: set[Atom] = set()
     for unit in units:

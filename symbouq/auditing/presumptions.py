@@ -1,4 +1,4 @@
-"""Find the world defaults that a verdict rests on, because its premises need them."""
+"""Find the world defaults that a verdict depends on because its premises need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def presume(
     result: TraceResult,
     decide: Decide,
 ) -> None:
-    """Add to each determinate verdict the world defaults (presumes/3) that it rests on.
+    """Add to each determinate verdict the world defaults (presumes/3) that it depends on.
 
     Args:
         ontology: The tables of the profile.
@@ -60,7 +60,9 @@ def _premises(parsed: ParsedTrace, finding: ClaimResult) -> list[tuple[int, Stat
 
 
 def _concerned(ontology: Ontology, relations: set[str]) -> tuple[tuple[str, str], ...]:
-    """Return the defaults whose first relation, or its converse, is among the given relations."""
+    """Return the defaults that apply to the given relations: the first relation of a default
+    follows from a given relation or from the converse of a given relation.
+    """
     converse, implied = ontology.relations.converse, ontology.relations.implied
     either = relations | {converse[r] for r in relations if r in converse}
     held = {s for r in either for s in implied.get(r, (r,))}

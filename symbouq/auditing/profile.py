@@ -51,9 +51,9 @@ def discounted_profile(
     """Compute a profile in which the penalty for an unverified premise carries over to dependent
     claims. The appendix on assumed and grounded contexts leaves this extension open.
 
-    A decided claim counts as much as the weakest claim among its premises, and fully if it rests on
-    the scene alone. An unknown claim counts 0. What decided claims lose is added to the unknown
-    rate, so that d = 1 - nu - nu_no still holds.
+    A decided claim counts as much as the weakest claim among its premises, and fully if all of its
+    premises are in the scene. An unknown claim counts 0. The loss of the decided claims is added to
+    the unknown rate, so that d = 1 - nu - nu_no still holds.
 
     Args:
         parsed: Whether each claim states a supported relation.

@@ -22,7 +22,7 @@ _COMPARED = {"<": "less than", "<=": "at most", ">": "more than", ">=": "at leas
 
 def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, ParsedTrace]:
     """Turn a trace's relations with amounts into separate relations, and add these to the ontology
-    (`measured`). Claims whose amounts cannot be compared are not judged (`in-part`).
+    (`measured`). If the amounts of a claim cannot be compared, the claim is not judged (`in-part`).
 
     Args:
         ontology: The tables of the profile.
@@ -52,7 +52,8 @@ def quantified(ontology: Ontology, parsed: ParsedTrace) -> tuple[Ontology, Parse
 def measured(
     ontology: Ontology, scene: Sequence[Statement], claimed: Sequence[Statement] = ()
 ) -> tuple[Ontology, dict[Statement, str]]:
-    """Extend the ontology by a trace's relations with amounts, and return these relations' names.
+    """Extend the ontology by a trace's relations with amounts, and return the names of these
+    relations.
 
     Amounts are compared within the most frequent kind of unit. Relations with other units, and all
     relations in a profile without units, get no name and count as plain directions.
@@ -75,7 +76,7 @@ def measured(
 
 
 def _comparable(ontology: Ontology, statements: Sequence[Statement]) -> dict[Statement, Measure]:
-    """Return the measures of the relations whose amounts can be compared."""
+    """Return the measures of all relations with comparable amounts."""
     units = ontology.wording.unit
     if not units:
         return {}

@@ -1,9 +1,9 @@
 """The Layout Auditor: verdicts, conflicts, repairs and premises of the relations of one trace.
 
 This implements the Methodology section's Layout Auditor and the appendix on its implementation
-(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed one,
-which admits every earlier claim, and the grounded one. The grounded context only adds relations
-that the scene already entails, so a grounded verdict depends on the scene alone.
+(Eqs. trusted, prefix, status, repair). Every claim is decided in two contexts: the assumed context,
+which admits every earlier claim, and the grounded context. The grounded context only adds relations
+that the scene already entails, so a grounded verdict depends only on the scene.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _DECISIONS_REMEMBERED = 2_000
 """Maximum number of cached decisions per scene."""
 
 _FEW_THINGS = 16
-"""Maximum number of things for which one program serves all claims of a trace although it computes
-the closure, whose size is cubic in the number of connected things.
+"""Maximum number of things for which one program is used for all claims of a trace although it
+computes the closure. The size of the closure is cubic in the number of connected things.
 """
 
 
@@ -63,11 +63,11 @@ class _Decision:
     Attributes:
         verdict: The verdict.
         units: The premises of the context.
-        cores: Relations of an entailed claim, or excluded relations of a contradicted one. Each
-            comes with the atoms of the context that decide it, from the solver; empty without a
-            solver.
+        cores: Relations of an entailed claim, or excluded relations of a contradicted claim. Each
+            relation comes with the atoms of the context from which the solver derives the decision;
+            empty without a solver.
         grounds: Grounds of the verdict, once they are computed.
-        immediate: Whether the tables decide it from one premise about the same things.
+        immediate: Whether the tables decide the claim from one premise about the same things.
     """
 
     verdict: Verdict
@@ -104,9 +104,9 @@ class ClaimInput:
     Attributes:
         relations: The relations, possibly none.
         stance: The stance.
-        settled: Whether the scene is complete. If not, its gaps decide nothing about possible
-            worlds.
-        sure: Whether the claim was read with certainty. If not, it contradicts nothing.
+        settled: Whether the scene is complete. If it is incomplete, a missing relation decides
+            nothing about possible worlds.
+        sure: Whether the claim was read with certainty. If not, it is never contradicted.
         whole: Whether the claim was read in full. If not, it is never entailed.
         count: Bounds on the number of true relations of a `counted` claim.
     """
@@ -128,8 +128,8 @@ def audit_relations(
 
     Claims about necessity, possibility or impossibility, and lists of alternatives, are judged over
     the worlds of their context and are not added to a context. Claims that were not read with
-    certainty are not added either. If their relations are contradicted, they are unknown, because a
-    misreading is more likely than a wrong claim.
+    certainty are not added either. If the relations of such a claim are contradicted, the claim is
+    unknown, because a misreading is more likely than a wrong claim.
 
     Args:
         ontology: The tables of the profile.
@@ -171,7 +171,7 @@ context.
 """
 
 _COUNTED = "counted"
-"""Stance of a list of relations of which a certain number hold."""
+"""Stance of a claim that a certain number of the listed relations hold."""
 
 _OF_COUNTED = {
     Verdict.ENTAILED: "count_right",
@@ -206,7 +206,7 @@ def _apart(
     claims: Sequence[Sequence[Triple]], defining: frozenset[str]
 ) -> tuple[list[Sequence[Triple]], list[Triple]]:
     """Separate the claims from their definitions: "between A and B" refers to the thing that spans
-    both, which exists for any things.
+    both, and such a thing always exists.
     """
     kept: list[Sequence[Triple]] = []
     defined: dict[Triple, None] = {}
@@ -224,7 +224,7 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
 
     A claim entailed by the scene adds nothing to a context, and a verdict given the scene holds in
     every feasible context that extends it. So only claims left open by the scene need a second
-    decision, and only after such claims have been admitted.
+    decision, and only after another such claim has been admitted.
     """
 
     def __init__(
@@ -436,8 +436,8 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         decision: _Decision,
         admitted: Sequence[Unit],
     ) -> Verdict:
-        """Judge relations as one assertion. A claim about worlds is also contradicted if its
-        relations are possible separately but not together.
+        """Judge the given relations as one assertion. A claim about worlds is also contradicted if
+        its relations are possible separately but not together.
         """
         group = frozenset(map(self.atom, claim))
         about_worlds = self.inputs[number - 1].stance in _OVER_WORLDS
@@ -538,7 +538,9 @@ class _RelationAudit(ClaimWalk[tuple[Triple, ...], Unit]):
         return self.open_alone[claim]
 
     def doubted(self, number: int, verdict: Verdict) -> Verdict:
-        """Return the verdict on alternatives, or unknown if claim or scene is too uncertain."""
+        """Return the verdict on alternatives, or unknown if the claim or the scene is too
+        uncertain.
+        """
         given = self.inputs[number - 1]
         doubtful = verdict is Verdict.CONTRADICTED and not given.sure
         return verdict if given.settled and not doubtful else Verdict.UNKNOWN

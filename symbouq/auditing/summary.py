@@ -54,7 +54,9 @@ class Undecided(NamedTuple):
 
 
 class Wrong(NamedTuple):
-    """Position of a trace, and number, beginning and premises of its first contradicted claim."""
+    """Position of a trace, with the number, the beginning and the premises of its first
+    contradicted claim.
+    """
 
     file: str
     line: int
@@ -75,13 +77,13 @@ class Summary:
         decided: Number of claims that are entailed or contradicted, as relations or labels.
         assumed: Number of parsed claims by verdict in the assumed context.
         grounded: Number of parsed claims by verdict in the grounded context.
-        stated: Maps a profile and relation, such as "nine-way overlap", to the number of scenes in
-            words that state it. Scenes of datasets do not count, because their words may have other
-            senses.
+        stated: Maps a profile and relation, such as "nine-way overlap", to the number of plain-text
+            scenes that state this relation. Scenes from datasets do not count, because their words
+            may have other senses.
         truncated: Number of truncated or empty traces.
         contradicted: Number of traces with a contradicted claim.
         wrong: The first traces with a contradicted claim.
-        undecided: The first traces in words with undecided claims.
+        undecided: The first plain-text traces with undecided claims.
     """
 
     traces: int = 0
@@ -161,8 +163,8 @@ class Summary:
 
 
 class Summaries:
-    """Summaries of one worker's audits. They keep at most as many traces as a whole run does,
-    because a worker's later traces also come later in the run.
+    """Summaries of one worker's audits. At most as many traces are kept as for a whole run, because
+    a worker's later traces also come later in the run.
     """
 
     def __init__(self) -> None:
@@ -176,8 +178,8 @@ class Summaries:
 
 
 def _stated(audit: Mapping[str, Any], trace: Trace | None) -> Counter[str]:
-    """Count the relations that a scene states, with the profile, if it is in words and has no
-    dataset.
+    """Count the relations that a scene states, with the profile, if the scene is plain text and has
+    no dataset.
     """
     if trace is None or trace.structured or trace.dataset:
         return Counter()

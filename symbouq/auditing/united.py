@@ -15,12 +15,12 @@ Audited = tuple[ParsedTrace, TraceResult]
 
 
 def united(own: Audited, other: Audited) -> Audited:
-    """Unite the audits of two readers. A claim that only one of them reads, or that the scene
-    decides in one reading only, is taken from that reader. A claim entailed in one reading and
-    contradicted in the other is unknown.
+    """Unite the audits of two readers. If only one reader reads a claim, or the scene decides the
+    claim in only one reading, the claim is taken from that reader. A claim entailed in one reading
+    and contradicted in the other is unknown.
 
     Args:
-        own: The first reader's trace, used for everything else.
+        own: The first reader's trace, which is used for all other parts.
         other: The second reader's trace.
     """
     (parsed, result), (read, found) = own, other

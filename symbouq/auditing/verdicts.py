@@ -51,7 +51,7 @@ Clashes = list[tuple[str, tuple[str, ...]]]
 """Codes of the closure's clashes with their relations."""
 
 REPAIR_BUDGET = 3
-"""Maximum repair that the paper's bounded value distinguishes. Larger ones count as 4."""
+"""Maximum repair that the paper's bounded value distinguishes. Larger repairs count as 4."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,8 @@ class ClaimResult:
         grounded_reason: Name of the message that explains the grounded verdict; empty if `reason`
             explains both.
         clashes: Codes and relations of the closure's clashes, for the message.
-        presumed: World defaults that a determinate verdict rests on. Each is a pair of relations;
-            the first implies the second by default.
+        presumed: World defaults that a determinate verdict depends on. Each default is a pair of
+            relations; the first relation implies the second one by default.
         answer: The scene's answer, if the claim is judged as an answer.
         given: The delivered answer.
     """
@@ -122,7 +122,7 @@ class ClaimResult:
 
     @classmethod
     def unparsed(cls, feasible: bool = True) -> Self:
-        """Return the result for a claim that states nothing.
+        """Return the result for a claim without relations.
 
         Args:
             feasible: Whether the assumed context is feasible.
@@ -141,7 +141,7 @@ class ClaimResult:
 
     @classmethod
     def undecided(cls, grounded: Verdict = Verdict.UNKNOWN, feasible: bool = True) -> Self:
-        """Return the result for a claim whose verdict a limit prevented.
+        """Return the result for a claim that was not decided because a limit was reached.
 
         Args:
             grounded: The claim's grounded verdict, if known.
@@ -172,7 +172,7 @@ class TraceResult:
 
     @property
     def undecided(self) -> list[int]:
-        """Numbers of the claims whose verdict a limit prevented."""
+        """Numbers of the claims that were not decided because a limit was reached."""
         return [n for n, c in enumerate(self.claims, start=1) if c.reason == "timed_out"]
 
     def whole(self) -> TraceResult:

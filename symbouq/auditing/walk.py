@@ -94,7 +94,7 @@ class ClaimWalk(ABC, Generic[C, U]):
         """
 
     def enters(self, number: int) -> bool:
-        """Whether a claim may enter a context."""
+        """Whether a claim may be added to a context."""
         return True
 
     def why_open(self, number: int, claim: C) -> str:
@@ -125,8 +125,9 @@ class ClaimWalk(ABC, Generic[C, U]):
     def walk(self) -> list[ClaimResult]:
         """Walk through the claims, each in its assumed context.
 
-        Verdicts are decided before premises, and grounded verdicts first. If time runs out, at
-        least the verdicts are known, and only the best premises are lost.
+        Verdicts are decided before premises are searched for, and grounded verdicts before assumed
+        ones. If time runs out, at least the verdicts are known, and only the best premises are
+        lost.
         """
         grounds: list[Verdict | None] = []
         for number, claim in enumerate(self.claims, start=1):
@@ -173,7 +174,7 @@ class ClaimWalk(ABC, Generic[C, U]):
 
     @contextmanager
     def limited(self) -> Iterator[None]:
-        """Run an optional step. It ends when a limit is reached, which the result records."""
+        """Run an optional step. If a limit is reached, the step ends and the result shows this."""
         try:
             yield
         except LimitError:

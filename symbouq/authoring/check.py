@@ -72,8 +72,8 @@ def check(folder: str | None = None) -> list[Finding]:
 
 
 def _found(source: Source, name: str, errors: list[OntologyError]) -> list[Finding]:
-    """Return the findings about an ontology's statements. If there were errors in reading them,
-    return only those.
+    """Return the findings about an ontology's statements. If any statement cannot be read, return
+    only the errors about reading.
     """
     table = checks()
     profiles_of: dict[_Fault, list[str]] = defaultdict(list)
@@ -150,7 +150,7 @@ def _replaced(source: Source) -> Iterator[_Fault]:
 
 
 def _unmatched(source: Source) -> Iterator[_Fault]:
-    """Yield phrases that cannot occur in a sentence, because a sentence ends within them."""
+    """Yield phrases that cannot occur in a sentence because they contain the end of a sentence."""
     for fact, place in source.facts.items():
         if fact.name in ("phrase", "phrase_of") and place.file in source.own:
             text = fact.arguments[-1].string
@@ -161,7 +161,7 @@ def _unmatched(source: Source) -> Iterator[_Fault]:
 
 
 _ABBREVIATED = re.compile(r"\w\.\w\.\s")
-"""Abbreviation whose full stop does not end a sentence: "e.g. by"."""
+"""Matches an abbreviation with a full stop that does not end a sentence: "e.g. by"."""
 
 
 def _clashes(rules: Iterable[ast.AST]) -> Iterator[str]:
@@ -193,8 +193,8 @@ def _without_reason(source: Source) -> Iterator[_Fault]:
 
 
 def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
-    """Yield vocabulary predicates that the author derives and uses like a helper, without stating a
-    fact of them.
+    """Yield vocabulary predicates that the author's rules derive and use like helpers, although no
+    fact states them.
     """
     stated = {
         (fact.name, len(fact.arguments))
@@ -212,8 +212,8 @@ def _taken_for_helpers(source: Source) -> Iterator[_Fault]:
 
 
 def _narrowed(source: Source) -> Iterator[_Fault]:
-    """Yield built-in directions for which the author adds consequences: claims about them no longer
-    follow from places alone.
+    """Yield built-in directions for which the author adds consequences: claims about these
+    directions no longer follow from positions alone.
     """
     rows = source.rows
     stated = {
@@ -239,7 +239,7 @@ class _Contradictions:
     single premise.
 
     Profiles share most of their relations. A relation with the same meaning and axioms as a
-    consistent one is therefore not solved again.
+    consistent relation is therefore not solved again.
     """
 
     def __init__(self, source: Source) -> None:
@@ -285,8 +285,8 @@ class _Contradictions:
 
 
 def _involved(source: Source, relations: Collection[str]) -> Place:
-    """Return the place of the first fact in the checked files that has the most of the given
-    relations.
+    """Return the position of the fact in the checked files that contains the most of the given
+    relations; if there are several, the first one.
     """
 
     def count(fact: clingo.Symbol) -> int:

@@ -1,8 +1,8 @@
 """Measure which rules and facts the tests cover: `symbouq rules test --coverage`.
 
-A rule fires if its body can hold in a program that a test makes. A fact fires if such a rule uses
-the fact or a consequence of it, or if the tests contain everything that the fact names: its
-relations in stated or claimed relations, its words in texts and messages.
+A rule fires if its body can hold in a program that a test makes. A fact fires if a rule that fires
+uses the fact or a consequence of it, or if the tests contain everything that the fact mentions: its
+relations in scenes or claims, its words in sentences or messages.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Coverage:
 
 
 _PROGRAMS = ("compile", "hulls", "refutation", "repair", "premises", "events")
-"""Rule files that, with the files they include, contain all rules that decide."""
+"""Rule files that contain all rules for decisions, together with the files that they include."""
 
 
 def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], Coverage]:
@@ -115,8 +115,8 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
 def _is_testable(
     fact: clingo.Symbol, relations: Collection[str], decisive: Collection[str]
 ) -> bool:
-    """Whether tests can contain what a fact names: its words, or relations of some profile that a
-    rule reads.
+    """Whether tests can contain what a fact mentions: its words, or relations of some profile that
+    a rule reads.
     """
     if fact.name in {*declared("of_answers"), *declared("unread")}:
         return False
@@ -155,7 +155,7 @@ class _Told(NamedTuple):
     """Words in the tests and in their messages.
 
     Attributes:
-        texts: Words of each text and message, in lower case.
+        texts: Words of each sentence and message, in lower case.
         prose: All these words, separated by spaces.
         options: Values of the tests' options, in lower case.
     """
@@ -165,19 +165,21 @@ class _Told(NamedTuple):
     options: frozenset[str]
 
     def has(self, fact: clingo.Symbol) -> bool:
-        """Whether the tests contain one of the fact's texts; False for a fact without texts."""
+        """Whether the tests contain one of the fact's phrases; False for a fact without phrases."""
         texts = [argument.string.lower() for argument in fact.arguments if argument.type is _STRING]
         if fact.name == "verb" or "verb" in map(str, fact.arguments):
             return any(map(self._has_verb, texts))
         return any(text in self.options or self._has(text) for text in texts)
 
     def _has(self, text: str) -> bool:
-        """Whether the tests contain a text, possibly inflected, or all pieces of a template."""
+        """Whether the tests contain a phrase, possibly in an inflected form, or all pieces of a
+        template.
+        """
         return all(_fits(piece, self.prose) for piece in _FIELD.split(text) if piece.strip())
 
     def _has_verb(self, text: str) -> bool:
-        """Whether some text contains the words of a verb, in any form and with other words between
-        them.
+        """Whether a sentence or message contains the words of the given verb, in any form and with
+        other words between them.
         """
         first, *rest = text.split()
         of_verb = (words for words in self.texts if words.issuperset(rest))
@@ -209,8 +211,8 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 def _observers(
     trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
 ) -> str:
-    """Return rules that report which statements fire, and with which body atoms, except those
-    `beside`. With `whys`, also report the premises of each head.
+    """Return rules that report which statements fire, and with which body atoms. Statements in
+    `beside` are left out. With `whys`, also report the premises of each head.
     """
     lines = []
     for tree in trees:
@@ -328,7 +330,7 @@ _NAMES = {
     "composition": ("composition",),
     "incompatible": ("incompatible", "means_not"),
 }
-"""Maps an axiom of the closure to the predicates of the profile's facts that it comes from."""
+"""Maps an axiom of the closure to the predicates of the facts from which it is derived."""
 
 
 def _used_rows(
@@ -358,8 +360,8 @@ def _used_rows(
 
 
 def _fits(entry: str, words: str) -> bool:
-    """Whether words contain those of an entry. The first word may be inflected, and "#" stands for
-    any number.
+    """Whether the given words contain the words of an entry. The first word may be inflected, and
+    "#" stands for any number.
     """
     first, *rest = _WORD.findall(entry.lower()) or [""]
     if f" {' '.join([first, *rest])} " in words:

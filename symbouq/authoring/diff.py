@@ -193,7 +193,8 @@ class _Explainer:
     def __call__(self, flip: Flip, trace: Trace) -> tuple[Change, ...]:
         needed = list(self._changed)
         size = max(1, len(needed) // 2)
-        # Drop smaller and smaller groups of changes that the flip does not need.
+        # Drop groups of changes that are not needed for the flip, first large groups, then small
+        # ones.
         while needed:
             for start in range(0, len(needed), size):
                 rest = needed[:start] + needed[start + size :]

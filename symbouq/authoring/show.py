@@ -16,14 +16,14 @@ from symbouq.ontology.tables import Ontology
 
 @dataclass(frozen=True)
 class RelationSheet:
-    """Everything that a profile says about a relation.
+    """All information about a relation in a profile.
 
     Attributes:
         readings: Bounds on each axis, by role; empty if the closure decides the relation.
         properties: Stated properties such as `symmetric`.
         converse: The converse, if it has a name.
         follows: Other relations that follow for the same pair.
-        clashes: Relations that exclude this one.
+        clashes: Relations that exclude this relation.
         composes: Relations that stay possible when this one is composed with each relation of its
             family.
         phrases: Phrases that are read as this relation.
@@ -49,7 +49,7 @@ _PROPERTIES = ("symmetric", "reflexive", "transitive", "strict", "functional")
 
 
 def sheet(library: OntologyLibrary, relation: str, profile: str | None = None) -> RelationSheet:
-    """Collect everything that a profile says about a relation.
+    """Collect all information about a relation in a profile.
 
     Raises:
         OntologyError: If the profile does not have this relation.
@@ -97,7 +97,7 @@ def _grouped(places: Iterable[Place]) -> tuple[str, ...]:
 
 
 def _composed(ontology: Ontology, first: str) -> dict[str, tuple[str, ...]]:
-    """Return a row of a composition table, without cells that exclude nothing."""
+    """Return a row of a composition table, without cells that exclude no relation."""
     members = [
         r for r, f in ontology.relations.family.items() if f == ontology.relations.family[first]
     ]
@@ -142,11 +142,11 @@ class Table:
 
     @property
     def decides(self) -> bool:
-        """Whether any cell excludes anything."""
+        """Whether any cell excludes a relation."""
         return any(len(cell) < len(self.members) for cell in self.cells.values())
 
     def rows(self) -> list[list[str]]:
-        """Return the table as text: a header, then a row for each first relation."""
+        """Return the table as strings: a header, then a row for each first relation."""
         rows = [["", *self.members]]
         for first in self.members:
             cells = [self.cells[first, second] for second in self.members]
@@ -156,8 +156,8 @@ class Table:
 
 
 def tables(ontology: Ontology, family: str | None = None) -> list[Table]:
-    """Return the composition tables of a family, or of every family in which some pair excludes
-    something.
+    """Return the composition tables of a family, or of every family in which some pair excludes a
+    relation.
 
     Raises:
         OntologyError: If the profile has no such family.

@@ -20,12 +20,12 @@ from symbouq.reading.text import triples
 from symbouq.records import Trace, make_record
 
 _TOGETHER = 64
-"""Number of tests whose sentences are read in one go."""
+"""Number of tests for which the sentences are read in one batch."""
 
 
 @dataclass(frozen=True)
 class Miss:
-    """A failed expectation: its line, and what came out instead."""
+    """A failed expectation: its line, and the actual result."""
 
     line: int
     message: str
@@ -134,7 +134,9 @@ def _run_readings(outcome: Outcome, auditor: TraceAuditor, trace: Trace) -> None
 
 
 def _said(stance: str, ontology: Ontology, triple: tuple[str, str, str]) -> tuple[str, ...]:
-    """Return stance and relation in words, the same for a relation and its mirror image."""
+    """Describe a stance and a relation. The description is the same for a relation and its mirror
+    image.
+    """
     u, r, v = triple
     things = u.lower(), v.lower()
     mirror = ontology.relations.mirror
@@ -169,7 +171,7 @@ def _clash_miss(spec: Spec, record: dict[str, Any]) -> str | None:
 
 
 def _claim_results(spec: Spec, record: dict[str, Any]) -> _Results:
-    # A test in words that has no claims has an empty conclusion.
+    # A plain-text test without claims has an empty conclusion.
     for expected, claim in zip(spec.claims, record["claims"], strict=False):
         judged = claim["relations"] or claim["verdict"] != "unknown" or claim["reason"] == "open"
         verdict = claim["verdict"] if judged else "unread"

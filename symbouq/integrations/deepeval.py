@@ -14,13 +14,13 @@ from symbouq.rewards import TIMEOUT, reward
 
 
 class SpatialAudit(BaseMetric):
-    """Metric that audits what an answer says about a scene: the `context` of a test case, otherwise
-    the text before the question in its `input`. The right answer, if known, is its
-    `expected_output`.
+    """Metric that audits the claims of an answer about a scene. The scene is the `context` of the
+    test case, otherwise the text before the question in its `input`. The right answer, if known, is
+    its `expected_output`.
 
     The score is the `total` of `symbouq.rewards`; its parts are in `score_breakdown`, the claims in
-    `reason`. By default, no claim may be contradicted, and the answer has to be right. A case in
-    which nothing is decided is skipped.
+    `reason`. By default, a test case passes if no claim is contradicted and the answer is right. A
+    case in which nothing is decided is skipped.
     """
 
     def __init__(

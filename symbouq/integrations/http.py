@@ -32,14 +32,15 @@ MAX_BODY = 1 << 20
 """Default maximum number of bytes in the body of a request."""
 
 PATIENCE = 10.0
-"""Seconds within which a request has to begin, and then again within which its body has to arrive.
-"""
+"""Time limit in seconds for a request to begin, and again for its body to arrive."""
 
 _READY = 2.0
-"""Seconds within which a worker has to answer to count as ready."""
+"""Time limit in seconds for the answer of a worker that counts as ready."""
 
 _UNFINISHED = 256
-"""Maximum number of bodies awaited at a time. For another one, the oldest is given up."""
+"""Maximum number of request bodies awaited at a time. When another request arrives, the oldest one
+is abandoned.
+"""
 
 
 class Pair(BaseModel):
@@ -54,19 +55,19 @@ class Pair(BaseModel):
 
 
 class Fault(BaseModel):
-    """Why there is no result."""
+    """The reason why there is no result."""
 
     error: Annotated[str, Field(description="What is wrong, and with what.")]
 
 
 class TraceBody(Trace):
-    """A trace whose id may be omitted."""
+    """A trace; the id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the audit.")] = "trace"
 
 
 class QuestionBody(Instance):
-    """A question whose id may be omitted."""
+    """A question; the id may be omitted."""
 
     id: Annotated[str, Field(min_length=1, description="Names it in the answer.")] = "question"
 
@@ -97,9 +98,9 @@ class _Metrics:
 
 
 class _Gate:
-    """Gate for requests for work. It admits requests that carry the token, if there is one, and
-    whose body arrives in time (`patience`) and is not too large (`max_body`), as long as there are
-    not too many (`most`). Requests whose client has gone are cancelled.
+    """Gate for all requests that need a worker. A request must carry the token, if there is one.
+    Its body must arrive in time (`patience`) and must not be too large (`max_body`). At most `most`
+    requests are admitted at a time. If a client disconnects, its request is cancelled.
     """
 
     def __init__(
@@ -154,11 +155,13 @@ class _Gate:
             await self._worked(scope, body, receive, sending)
 
     async def _body(self, receive: Any) -> bytes | Response | None:
-        """Return the body, or a response that refuses it; None if the client hung up."""
+        """Return the body of a request, or a response that refuses the body; None if the client
+        hung up.
+        """
         body = bytearray()
         try:
             async with asyncio.timeout(self._patience) as limit:
-                if len(self._unfinished) >= _UNFINISHED:  # a new one is more likely to complete
+                if len(self._unfinished) >= _UNFINISHED:  # a new request is more likely to complete
                     oldest = next(iter(self._unfinished))
                     del self._unfinished[oldest]
                     oldest.reschedule(0)
@@ -202,7 +205,7 @@ class _Gate:
 
 
 def _fault(body: bytes) -> str:
-    """Explain why a body is not usable JSON: half characters, deep nesting. Empty if it is."""
+    """Explain why a body is unusable JSON: lone surrogates, deep nesting. Empty if it is usable."""
     try:  # writing it detects 1e400, which is read as infinite
         json.dumps(from_json(body, allow_inf_nan=False) if body else None, allow_nan=False)
     except ValueError as error:
@@ -226,13 +229,13 @@ def application(
 
     Args:
         workers: The workers.
-        max_body: Maximum number of bytes in the body of a request. A larger one is refused with
+        max_body: Maximum number of bytes in the body of a request. A larger body is refused with
             413.
-        most: Maximum number of requests that are being processed or waiting. Further ones are
+        most: Maximum number of requests that are being processed or waiting. Further requests are
             refused with 503.
         token: Token that requests for work and `/metrics` have to carry, if any.
         root_path: Path under which a proxy serves the application.
-        patience: Seconds within which the body of a request has to arrive.
+        patience: Time limit in seconds for the body of a request to arrive.
     """
     app: FastAPI = FastAPIOffline(
         redoc_url=None,
@@ -335,7 +338,7 @@ class Connection(H11Protocol):
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Handle a part of a request, which may be its beginning."""
+        """Handle a part of a request, possibly the first part."""
         super().data_received(data)
         if self._waiting and self.cycle is not None and not self.cycle.response_complete:
             self._waiting.cancel()

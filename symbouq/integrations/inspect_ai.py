@@ -36,7 +36,7 @@ _ALL = [mean(), stderr()]
     name="audit",
 )
 def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
-    """Create a scorer that audits what a model says about a scene.
+    """Create a scorer that audits a model's claims about a scene.
 
     Scene and question are `scene` and `question` in the sample's metadata, otherwise they are found
     in its input. The right answer is `answer` in the metadata, otherwise the target; any of several
@@ -46,11 +46,11 @@ def audit(profile: str | None = None, timeout: float = TIMEOUT) -> Scorer:
     - `free_of_errors`: 1 if no claim is contradicted, otherwise 0;
     - `determinacy`: the share of claims that logic decides (the Determinacy Profile).
 
-    What is not decided is unscored: NaN, which metrics leave out. The whole sample is unscored if
-    it has no scene, failed, was cut off or is empty, or if nothing in it is decided; the score's
-    reason says why. Reasoning that is separate from the answer is audited, too. The claims with
-    their verdicts, premises and messages are in the score's metadata, and in words in its
-    explanation.
+    An undecided value is unscored: it is NaN, and metrics leave it out. The whole sample is
+    unscored if it has no scene, failed, was cut off or is empty, or if nothing in it is decided;
+    the score's reason explains why. Reasoning that is separate from the answer is audited, too. The
+    claims with their verdicts, premises and messages are in the score's metadata, and in words in
+    its explanation.
 
     Args:
         profile: Profile for the audit; by default, the one for the dataset in the metadata, or the

@@ -38,7 +38,7 @@ Response = Annotated[str | None, Field(description="In place of claims, the reas
 
 
 class _Server(MCPServer):
-    """A server whose tools say which profiles exist.
+    """A server whose tools list the available profiles.
 
     Args:
         profiles: Names of the profiles.
@@ -49,7 +49,7 @@ class _Server(MCPServer):
         self._profiles = list(profiles)
 
     async def list_tools(self) -> list[Tool]:
-        """List the tools, with the ontology's profiles as the allowed ones."""
+        """List the tools. Their parameter `profile` accepts only the ontology's profiles."""
         tools: list[Tool] = await super().list_tools()
         for tool in tools:
             if given := tool.input_schema["properties"].get("profile"):
@@ -83,7 +83,9 @@ def server(
             raise ToolError(error.message) from error
 
     def allowed(given: str | None) -> str | None:
-        """Return the profile of a request, which may name none if the server has a fixed one."""
+        """Return the profile in a request. It is an error if the server was started with another
+        profile.
+        """
         if given and profile and given.replace("_", "-") != profile.replace("_", "-"):
             raise ToolError(f"this server was started with profile {profile}: leave `profile` out")
         return given
@@ -97,7 +99,7 @@ def server(
         profile: Profile = None,
     ) -> Annotated[CallToolResult, Audit]:
         """Check claims about a scene. Each claim is entailed, contradicted, unknown or not
-        evaluable, and comes with the sentences that this rests on.
+        evaluable, and comes with the sentences that justify the verdict.
         """
         found = asked(service.audit, _trace(scene, claims, response, question, allowed(profile)))
         return _result("\n".join(claims_told(found)), found)

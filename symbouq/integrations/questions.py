@@ -11,7 +11,7 @@ from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
 QUESTION = ("scene", "question", "answer_space", "dataset", "profile", "hops")
-"""Fields of a question that an audit reads, or that say what kind of question it is."""
+"""Fields of a question that an audit reads, or that determine the kind of question."""
 
 
 def prompted(file: str, free_form: bool, hops: int | None = None) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Write audits back to where their traces are stored: as scores in Langfuse, or as annotations in
-Phoenix. The id of an audit is the id of the trace there. The hosts' own environment variables say
-where they are (`LANGFUSE_BASE_URL`, `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`;
+Phoenix. The id of an audit is the id of the trace there. The hosts' own environment variables give
+their addresses and keys (`LANGFUSE_BASE_URL`, `LANGFUSE_PUBLIC_KEY`, `LANGFUSE_SECRET_KEY`;
 `PHOENIX_COLLECTOR_ENDPOINT`, `PHOENIX_API_KEY`).
 """
 
@@ -22,8 +22,8 @@ class Scores:
     """Context manager that writes audits back. When it exits, all of them have been sent.
 
     Args:
-        write: Sends what `told` returns for a batch of audits to the host. Returns how many were
-            refused.
+        write: Sends what `told` returns for a batch of audits to the host. Returns the number of
+            refused audits.
 
     Attributes:
         added: Number of audits.
@@ -59,7 +59,7 @@ class Scores:
 
 def told(audit: Mapping[str, Any]) -> dict[str, Any]:
     """Return the `trace` of an audit, its `score`, `label` and `explanation` as in an OpenTelemetry
-    event, and the rest as `metadata`. What is not decided is None.
+    event, and the rest as `metadata`. Undecided values are None.
     """
     attributes = attributes_of(audit)
     names = {"score": "score.value", "label": "score.label", "explanation": "explanation"}
@@ -101,8 +101,8 @@ def langfuse(client: Any = None) -> Scores:
 
 
 def phoenix(client: Any = None) -> Scores:
-    """Write an annotation `symbouq.audit` to Phoenix, which replaces an earlier one. By default,
-    the client is set up from the environment.
+    """Write an annotation `symbouq.audit` to Phoenix. It replaces an earlier annotation. By
+    default, the client is set up from the environment.
     """
     from phoenix.client import Client
 

@@ -1,5 +1,5 @@
-"""What servers offer: audits, answers, relations and explanations. The ontology is fixed when they
-start, and each request has a time limit.
+"""Functions that servers offer: audits, answers, relations and explanations. The ontology is fixed
+when a server starts. Each request has a time limit.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ TIMEOUT = 10.0
 """Default time limit for a request, in seconds."""
 
 _GRACE = 5.0
-"""Seconds after this limit within which a worker should have stopped, before it is ended."""
+"""Seconds after this limit for which a worker may continue before it is ended."""
 
 _ABANDONED = 1.0
-"""Seconds for which a worker may continue a request whose client has gone, before it is ended."""
+"""Seconds for which a worker may continue a request after the client disconnects, before the worker
+is ended.
+"""
 
 _TOLD = 12
 """Maximum number of relations reported to an agent. There may be a hundred."""
@@ -62,11 +64,11 @@ class Words(BaseModel):
 
 
 class Service:
-    """Turns records into results. Threads may share it: they take turns.
+    """Service that turns records into results. Threads may share it; they take turns.
 
     Args:
-        profile: Profile for all records. By default, the one that each record names, the one for
-            its dataset, or the default one.
+        profile: Profile for all records. By default, each record's own profile, the profile for its
+            dataset, or the default profile.
         ontology: Folder of a user's ontology.
         timeout: Time limit per record in seconds; None for no limit.
 
@@ -86,7 +88,7 @@ class Service:
 
     @property
     def profiles(self) -> list[str]:
-        """Profiles that a record may name."""
+        """Names of the profiles that a record may use."""
         names = [self._profile] if self._profile else self._auditor.library.profiles
         return [name.replace("_", "-") for name in names]
 
@@ -115,8 +117,8 @@ class Service:
     def relations_between(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """Return the relations that a scene leaves possible between two things, and those that are
-        certain. `feasible` is False if the scene contradicts itself.
+        """Return the relations that a scene leaves possible between two things, and the relations
+        that are certain. `feasible` is False if the scene contradicts itself.
 
         Raises:
             RecordError: If the scene cannot be read, or lacks one of the things.
@@ -131,9 +133,9 @@ class Service:
     def relations_told(
         self, scene: str | list[str], subject: str, object: str, profile: str | None = None
     ) -> dict[str, Any]:
-        """Return a short form of `relations_between`: only the certain relations that imply the
-        others, and only the other relations with the most phrases, a dozen in all. `text` says the
-        same in words.
+        """Return a short form of `relations_between`: the certain relations that imply the others,
+        and the other relations with the most phrases, at most a dozen in all. `text` contains the
+        same information as a sentence.
         """
         found = self.relations_between(scene, subject, object, profile)
         if not found["feasible"]:
@@ -149,7 +151,8 @@ class Service:
             return ", ".join(dict.fromkeys(wording[r][0] for r in names)) or "nothing"
 
         with time_limit(self._timeout):
-            # Which relations follow from each one alone, and from which ones each follows.
+            # For each relation, the relations that follow from it alone, and those from which it
+            # follows.
             follows = {r: self._follows(ontology, r, found["certain"]) for r in found["certain"]}
         certain: list[str] = []
         for r in usual(follows):
@@ -189,7 +192,7 @@ _Call = tuple[str, tuple[Any, ...]]
 
 
 def _serving(*arguments: Any) -> Callable[[Sequence[_Call]], list[Any]]:
-    """Set up a service with rules and parser loaded, as the work of a process."""
+    """Set up a service with rules and parser loaded, for use in a worker process."""
     service = Service(*arguments)
     with suppress(LimitError):
         service.audit({"scene": "A is above B.", "response": "B is below A."})
@@ -207,13 +210,13 @@ def _served(service: Service, name: str, arguments: tuple[Any, ...]) -> Any:
 
 
 class _DiedError(Exception):
-    """A worker died; the message says how."""
+    """Error: a worker died. The message describes how."""
 
 
 class _Worker:
     """A process with a `Service` that handles one request at a time. If it dies or does not answer
-    in time, it is ended and started again. `at_work` says whether it can work, `restarts` how often
-    it was started again.
+    in time, it is ended and started again. `at_work` states whether the process can work;
+    `restarts` counts how often it was started again.
     """
 
     def __init__(self, arguments: tuple[Any, ...], threads: ThreadPoolExecutor) -> None:
@@ -365,8 +368,8 @@ class Workers:
         return sum(worker.restarts for worker in self._workers)
 
     async def ready(self, patience: float) -> bool:
-        """Whether a worker answers within the given number of seconds. If none is idle, whether one
-        is at work, which lasts for a limited time.
+        """Whether a worker answers within the given number of seconds. If no worker is idle, return
+        whether one is at work, because its work ends within a limited time.
         """
         if self._idle.empty():
             return any(worker.at_work for worker in self._workers)
@@ -379,8 +382,7 @@ class Workers:
 
         Raises:
             LimitError: If there is no answer in time.
-            ServiceError: If a worker died on it, and so did another one, or if it has an internal
-                error.
+            ServiceError: If two workers died during the call, or if the call has an internal error.
             SymboUQError: As raised by the method.
         """
         worker = await self._idle.get()

@@ -1,7 +1,7 @@
 """Audits as OpenTelemetry events, `gen_ai.evaluation.result` in its semantic conventions.
 
 Each audit is one event, sent to a collector by OTLP over HTTP. OpenTelemetry's environment
-variables say where the collector is and what it needs (`OTEL_EXPORTER_OTLP_ENDPOINT`,
+variables give the collector's address and headers (`OTEL_EXPORTER_OTLP_ENDPOINT`,
 `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_SERVICE_NAME`).
 """
 
@@ -72,7 +72,7 @@ class AuditEvents:
         """
         self.added += 1
         if self.added % _BATCH == 0:
-            self._provider.force_flush()  # the queue drops what does not fit
+            self._provider.force_flush()  # the queue drops events that do not fit
         now = time.time_ns()
         self._logger.emit(
             LogRecord(
@@ -90,7 +90,8 @@ def attributes_of(audit: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of an audit's event.
 
     The label is the verdict on the first contradicted claim, otherwise on the conclusion; the
-    explanation says why. The value is Constraint-Rule; an audit that decides nothing has no value.
+    explanation gives the reason. The value is Constraint-Rule; an audit that decides nothing has no
+    value.
 
     Args:
         audit: The audit in its dictionary form.
@@ -129,7 +130,7 @@ def _span_of(identity: str) -> Context | None:
 
 
 class _Counting(LogRecordExporter):
-    """Exporter that counts what another exporter has sent."""
+    """Exporter that counts the events that another exporter has sent."""
 
     def __init__(self, exporter: LogRecordExporter) -> None:
         self._exporter = exporter

@@ -40,7 +40,7 @@ def load_environment(
             written by `symbouq data import` and `symbouq scenes`.
         free_form: Whether the model reasons in prose, rather than in the contract's JSON.
         hops: Number of hops of the questions to use; None for all.
-        undecided: Value for what is unscored, because verifiers accepts only numbers.
+        undecided: Value of an unscored part, because verifiers accepts only numbers.
         timeout: Time limit for one audit, in seconds.
 
     Raises:
@@ -81,7 +81,7 @@ def _row(record: dict[str, Any]) -> dict[str, Any]:
     asked = {name: record[name] for name in names if record.get(name) is not None}
     return {
         "prompt": [{"role": "user", "content": record["prompt"]}],
-        # As text, because a dataset column has one type, but a scene is a text or a list.
+        # As JSON text, because a dataset column has one type, but a scene is a string or a list.
         "info": {_RECORD: json.dumps(asked, ensure_ascii=False)},
     }
 
@@ -96,7 +96,7 @@ def _messages(completion: Any) -> Any:
 
 
 def _found(state: dict[str, Any]) -> Reward:
-    """Return the result of the reward, which is computed first."""
+    """Return the result of the reward function, which is called before the metrics."""
     found = state[_FOUND]
     assert isinstance(found, Reward)
     return found

@@ -62,7 +62,7 @@ class Asker(Protocol):
 
 
 def after_thoughts(text: str) -> str:
-    """Return the text after a model's visible thoughts; empty if they do not end."""
+    """Return the text that follows a model's visible thoughts; empty if the thoughts do not end."""
     _, end, after = text.rpartition("</think>")
     return "" if "<think>" in after or (not end and text.lstrip().startswith("<think>")) else after
 

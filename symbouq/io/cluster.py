@@ -29,7 +29,7 @@ from symbouq.io.storage import located
 from symbouq.io.stream import Batch, Job, Outcome, Worker, batches, distinct
 
 _BLOCK = 1 << 18
-"""Number of bytes of lines per batch, which take about a second to audit."""
+"""Number of bytes in the lines of a batch. Auditing a batch takes about a second."""
 
 _WORKERS_A_READER = 16
 """Number of workers per reader. Reading is that much faster than any job, even for Parquet."""
@@ -52,7 +52,9 @@ class _RemoteError(Exception):
 
 @dataclass(frozen=True)
 class _Fault:
-    """Error of a worker, on its way to this machine. Ray alone would keep only its traceback."""
+    """Error from a worker, in the form that is sent to this machine. Ray itself would keep only the
+    traceback.
+    """
 
     error: Exception
     traceback: str
@@ -186,7 +188,7 @@ def shards(
     system.create_dir(place)
     make = partial(_sharding, job, folder, stamp(job))
     with crew(workers) as there:
-        # If a file is named twice, two workers would write it.
+        # If a file is listed twice, two workers would write its shard.
         yield from there.each(make, dict.fromkeys(files))
 
 

@@ -38,15 +38,13 @@ _LOG = logging.getLogger(__name__)
 
 _PATH = "/chat/completions"
 _PASSING = (408, 409, 425, 429, 500, 502, 503, 504)
-"""HTTP statuses of transient failures. These requests are retried with increasing delays, or when
-the server says.
+"""HTTP statuses of transient failures. These requests are retried with increasing delays, or at the
+time that the server gives.
 """
 _LONGEST_WAIT = 60
-"""Maximum delay before a retry, in seconds, whatever the server says."""
+"""Maximum delay before a retry, in seconds, even if the server asks for more."""
 _TOO_LONG = ("too large", "too long", "context length", "context window", "maximum context")
-"""Phrases of server messages about a request that is too long, which no change of settings would
-help.
-"""
+"""Phrases in server messages about a request that is too long. No change of settings would help."""
 _OF_THE_USER = (401, 403, 429)
 """HTTP statuses about the user or the request rate."""
 _OF_SCHEMA = ("schema", "grammar", "structured", "guided")
@@ -123,7 +121,7 @@ class _BoundedResponse(http.client.HTTPResponse):
 
 
 class _Adapter(HTTPAdapter):
-    """Adapter whose connections, to a server or a proxy, have limits on reading."""
+    """Adapter that limits reading from its connections to a server or a proxy."""
 
     def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
         super().init_poolmanager(*arguments, **more)
@@ -344,7 +342,7 @@ class Endpoint:
                 backoff_factor=0.5,
                 backoff_jitter=0.5,
                 backoff_max=_LONGEST_WAIT,
-                read=min(self._retries, 2),  # a timeout costs its whole time again
+                read=min(self._retries, 2),  # each timeout takes its full time
                 status_forcelist=_PASSING,
                 allowed_methods=None,
                 raise_on_status=False,
@@ -361,8 +359,8 @@ class Endpoint:
 
 
 def _named(fault: str, settings: Iterable[str]) -> str | None:
-    """Return the setting that a rejection names: in its `param`, as OpenAI does, otherwise
-    anywhere.
+    """Return the setting that a rejection is about: the one in its `param`, as used by OpenAI,
+    otherwise one that occurs anywhere in it.
     """
     names = [name for name in settings if name != "max_completion_tokens"]
     try:

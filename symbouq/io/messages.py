@@ -2,7 +2,7 @@
 
 Supported are chat completions, Anthropic's and Bedrock's blocks, Gemini's parts, OpenAI's
 responses, Ollama, OpenTelemetry's parts, LangChain's messages and vLLM's outputs. All are reduced
-to texts, texts marked as thinking, and a stop reason.
+to text, text marked as thinking, and a stop reason.
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class Written(NamedTuple):
 
 def written(value: Any) -> Written:
     """Return the text and reasoning of a message, of a list of parts, or of an object that contains
-    them. If there are several messages, the model's last one counts. A refusal replaces a missing
-    text.
+    them. If there are several messages, the model's last one counts. If a message has no text, its
+    refusal is used instead.
 
     Raises:
         RecordError: If there is no message.
@@ -121,7 +121,7 @@ def alternatives(value: Any) -> list[Any]:
 
 
 def is_truncated(value: Any) -> bool:
-    """Whether a message, choice, completion or bare reason says that the length limit was hit."""
+    """Whether a message, choice, completion or stop reason shows that the length limit was hit."""
     if isinstance(value, str):
         return value.strip().lower().rpartition(".")[2] in _CUT
     if isinstance(value, list):
@@ -137,15 +137,15 @@ def is_truncated(value: Any) -> bool:
 
 
 def unpacked(value: Any) -> Any:
-    """Decode a text that is the JSON of messages, or of an object that contains some. JSON written
-    by a model stays text.
+    """Decode a string that contains messages as JSON, or an object with messages. JSON written by a
+    model is not decoded.
     """
     if isinstance(value, str) and value.lstrip()[:1] in ("[", "{", '"'):
         try:
             inner = decoded(value.encode(errors="replace"))
         except RecordError:
             return value
-        if isinstance(inner, str):  # a text that was encoded twice
+        if isinstance(inner, str):  # a string that was encoded twice
             return inner
         first = inner
         while isinstance(first, list) and first:
@@ -160,7 +160,7 @@ _WIRED = {"role", "from", "kwargs", "parts", "message", "messages", "contents", 
 
 
 def _pieces(value: Any, depth: int, thinks: bool = False) -> Iterator[tuple[str, bool]]:
-    """Yield the texts in a value, each with whether it is thinking."""
+    """Yield each text in a value, and whether the text is thinking."""
     if depth > _DEEPEST or value is None:
         return
     if isinstance(value, str):
@@ -201,7 +201,7 @@ def _of_object(given: dict[str, Any], depth: int, thinks: bool) -> Iterator[tupl
 
 
 def _thoughts(value: Any) -> Any:
-    """Return thinking that a server nests: Bedrock's `reasoningText`, or texts without a type."""
+    """Return nested thinking: Bedrock's `reasoningText`, or text parts without a type."""
     if isinstance(value, dict):
         return value.get("reasoningText", value.get("text", value.get("content")))
     return value

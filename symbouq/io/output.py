@@ -1,8 +1,8 @@
 """Output files that are either complete or absent, however the run ends.
 
 A file is written next to its final name as `NAME.part` and renamed at the end. Until then, an
-existing file stays. The unfinished file is locked, so a second run that would write the same file
-is refused. Devices, pipes and descriptors are written directly.
+existing file is kept. The unfinished file is locked, so that a second run cannot write the same
+file. Devices, pipes and descriptors are written directly.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Replacement:
         """Rename the file to its final name.
 
         Raises:
-            OSError: If this fails. The existing file stays.
+            OSError: If this fails. The existing file is kept.
         """
         if self.part is not None:
             os.fsync(self._file)
@@ -135,10 +135,10 @@ class Replacement:
         """Convert the file, and give the result the final name.
 
         Args:
-            make: Reads the first stream and writes the second one.
+            make: Function that reads the first stream and writes the second stream.
 
         Raises:
-            OSError: If this fails. The existing and the unfinished file stay.
+            OSError: If this fails. The existing and the unfinished file are kept.
         """
         assert self.part is not None  # a device or pipe cannot be read again
         made = self.part.with_name(f".{self.part.name}")
@@ -155,13 +155,13 @@ class Replacement:
         self.discard()
 
     def discard(self) -> None:
-        """Delete the unfinished file. The existing file stays."""
+        """Delete the unfinished file. The existing file is kept."""
         if self.part is not None and self._file >= 0:
             self.part.unlink(missing_ok=True)
         self.leave()
 
     def leave(self) -> None:
-        """Close the file. The unfinished and the existing file stay."""
+        """Close the file. The unfinished and the existing file are kept."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -227,7 +227,7 @@ def _in_the_way(part: Path, path: Path) -> SymboUQError:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a stream whose content replaces a file if the block ends without an error.
+    """Yield a stream for new content, which replaces the file if the block ends without an error.
 
     Raises:
         OSError: If the file cannot be written.
@@ -261,8 +261,8 @@ class RecordFile:
 
     This is a context manager. The file gets its name when the block ends normally, or is
     interrupted after at least one record; it then contains the finished records. After an error, a
-    kill or a crash, an existing file stays, and `NAME.part` has the finished records. They are
-    whole, and are JSON Lines even for a table.
+    kill or a crash, an existing file is kept, and `NAME.part` contains the finished records. These
+    records are complete, and are JSON Lines even if the output is a table.
 
     Args:
         path: Name of the file.

@@ -113,8 +113,8 @@ class Pool(Generic[_Item, _Result]):
         """Yield the results for batches, in order.
 
         Args:
-            batches: Batches, which are fetched a few ahead. An empty batch makes all pending
-                results be yielded before another batch is fetched.
+            batches: Batches, which are fetched a few ahead. After an empty batch, all pending
+                results are yielded before another batch is fetched.
 
         Raises:
             Exception: Any exception from `make` in a process.

@@ -14,7 +14,7 @@ from symbouq.io.output import lock
 from symbouq.records import StoredReading, parse_record
 
 Key = tuple[str, int]
-"""Hash of the text, and number of the reply."""
+"""Hash of the text that was read, and number of the reply."""
 
 
 class ReadingsFile:
@@ -75,7 +75,7 @@ class ReadingsFile:
     def find(
         self, text: str, sample: int, model: str, prompt: str | None, ontology: str | None
     ) -> StoredReading | None:
-        """Return the reading of a text, or None.
+        """Return the reading of the text with the given hash, or None.
 
         Args:
             text: Hash of the text.

@@ -53,7 +53,7 @@ def sarif_log(
 
     Args:
         tool: Name of the tool.
-        rules: Rules by id, including those of all results.
+        rules: Rules by id, including the rule of every result.
         results: The findings.
         faults: Parts of the input that cannot be read.
     """

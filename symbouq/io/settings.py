@@ -1,4 +1,4 @@
-"""Settings in YAML files, checked before anything runs."""
+"""Settings in YAML files, which are checked before a run starts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ReaderSettings(BaseModel):
     """Whether to accept readings made with earlier instructions but the same schema."""
     alone: bool = False
     """Whether the model sees each sentence separately. Other sentences then cannot affect its
-    reading, and pronouns have no antecedent. Meant for small models and untrusted texts.
+    reading, and pronouns have no antecedent. Meant for small models and untrusted text.
     """
     reply_tokens: Annotated[int, Field(ge=1)] = 8192
     """Maximum number of tokens in a reply."""

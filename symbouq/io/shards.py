@@ -1,9 +1,9 @@
 """Output in shards: one compressed file for each input file, written once.
 
 Each shard `NAME.jsonl.gz` has a note `NAME.json` next to it, which is written after it. A shard
-counts only if it has a note. The note has a key over everything that the shard depends on, so that
-later runs can skip finished shards. It also has the number of records, each failed record with
-file, line and error, and the job's counts.
+counts only if it has a note. The note has a key computed from everything that the shard depends on,
+so that later runs can skip finished shards. It also has the number of records, each failed record
+with file, line and error, and the job's counts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from symbouq.version import __version__
 
 def stamp(job: Job) -> str:
     """Return the SHA-256 of everything that affects a job's results except the input: its name, its
-    arguments and the files they name, the rules and the version.
+    arguments and any files in them, the rules and the version.
     """
     files = [file for name in ("rules", "ontology") for file in lp_files(data_folder(name))]
     for argument in job.arguments:
@@ -60,7 +60,7 @@ def write_shard(file: str, folder: str, job: Job, worker: Worker, stamped: str) 
         stamped: The job's `stamp`.
 
     Returns:
-        The note. Its field `kept` says whether it already existed.
+        The note. The field `kept` is true if the shard already existed.
 
     Raises:
         OSError: If shard or note cannot be written.

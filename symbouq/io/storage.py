@@ -32,7 +32,8 @@ def located(path: str) -> tuple[Any, str]:
 
 
 def listed(uri: str) -> list[str]:
-    """Return the files that a URI names: a file, or those in a folder, sorted by name.
+    """Return the files that a URI refers to: a single file, or the files in a folder, sorted by
+    name.
 
     Raises:
         SymboUQError: If there is no file, or the folder cannot be read.

@@ -101,7 +101,7 @@ class Lines:
         return next(self._items)
 
     def idle(self) -> bool:
-        """Whether the next record has not arrived yet, on a pipe or a terminal."""
+        """Whether the next record on a pipe or a terminal has not arrived yet."""
         return self._source is not None and self._source.idle()
 
     def _read(self, path: str) -> Iterator[Line | RecordError]:
@@ -225,7 +225,7 @@ class Worker:
 
 
 def _faulty(line: Line, error: Exception, identity: str = "") -> Outcome:
-    """Return the outcome for a line whose processing raised an error.
+    """Return the outcome for a line that caused an error.
 
     Raises:
         SymboUQError: If the error affects every record, such as a missing package.

@@ -1,9 +1,10 @@
-"""Records as a Parquet file: with columns for other tools, and readable as records again.
+"""Records as a Parquet file: other tools can read its columns, and SymboUQ can read it as records
+again.
 
 Fields become columns, objects become structs, and lists stay lists. Missing fields become null, and
 null fields are absent when the file is read. If no single type fits a field, such as a scene that
-is sometimes a list and sometimes a text, its values become JSON text, and the column's metadata say
-so.
+is sometimes a list and sometimes a text, its values become JSON text, and the column's metadata
+record this.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def holds_records(schema: Any) -> bool:
 
 
 def json_columns(schema: Any) -> set[str]:
-    """Return the columns of a `pyarrow.Schema` that hold JSON text because their values have
+    """Return the columns of a `pyarrow.Schema` that contain JSON text because the values have
     several types.
     """
     return {field.name for field in schema if _MIXED.items() <= (field.metadata or {}).items()}

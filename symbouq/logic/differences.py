@@ -63,7 +63,7 @@ class _Pattern(NamedTuple):
     Attributes:
         own: Arcs of the things themselves: the low end is not above the high end.
         stated: Arcs that hold if the reading does.
-        denied: Arcs of which at least one holds if the reading fails.
+        denied: If the reading does not hold, at least one of these arcs holds.
     """
 
     own: tuple[Arc, ...]
@@ -311,8 +311,8 @@ class _Conflict:
         return self._solver.atoms(cycle, context)
 
     def widest(self, required: Iterable[Atom], wanted: Collection[Atom]) -> set[Atom]:
-        """Return the largest set of atoms in which the condition does not hold. Each atom in order
-        is included if the earlier ones leave room for it together with some alternative.
+        """Return the largest set of atoms in which the condition does not hold. In order, each atom
+        is included if it is consistent with the atoms included before and with some alternative.
         """
         arcs = {atom: self._solver.arcs(atom) for atom in wanted}
         layout, _ = self._solver.layout(list(required))

@@ -24,12 +24,12 @@ from symbouq.ontology.source import ground, new_control, rule_statements
 from symbouq.ontology.tables import Ontology
 
 Atom = tuple[int, int, int]
-"""(reading, subject slot, object slot): what a relation means in a role, for two things. Equal
+"""(reading, subject slot, object slot). The reading is the meaning of a relation in a role. Equal
 atoms share one assumption literal.
 """
 
 Group = frozenset[Atom]
-"""Relations of one claim, which are queried together."""
+"""The relations of one claim. They are queried together."""
 
 
 @cache
@@ -81,7 +81,7 @@ def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
-    """Return the arcs of `rules/layout.lp` in a program, each with whether it holds
+    """Return the arcs of `rules/layout.lp` in a program, and for each arc, whether it holds
     unconditionally.
 
     Args:
@@ -488,12 +488,12 @@ def layout(
     ontology: Ontology, atoms: Collection[Atom], beside: Collection[Atom] = ()
 ) -> dict[tuple[int, int], int] | None:
     """Return one feasible layout of the given atoms, or None. It maps (slot, index in the
-    ontology's coordinates) to a value, without unconstrained coordinates.
+    ontology's coordinates) to a value. Unconstrained coordinates are left out.
 
     Args:
         ontology: The tables of the profile.
         atoms: Atoms that hold.
-        beside: Atoms that need not hold, but whose things and axes also get coordinates.
+        beside: Atoms that need not hold. Their things and axes also get coordinates.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -1,8 +1,8 @@
-"""Possible worlds: which relations a scene allows between two things.
+"""Possible worlds: the relations that a scene allows between two things.
 
 `possible` relations hold in some layout and closure of the scene (brave consequences), `certain`
-ones in all of them (cautious consequences). A composition table lists the relations that two
-premises make possible.
+relations in all layouts and closures (cautious consequences). A composition table lists the
+relations that two premises make possible.
 """
 
 from __future__ import annotations

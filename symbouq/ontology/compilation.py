@@ -72,7 +72,7 @@ def solved_ontology(
     made = {key: [tuple(map(plain, row)) for row in sorted(rows[key])] for key in rows}
     tables = Tables(made | {key: found for key, found in source.ready.items() if found})
     if ("eventful", 1) in tables:
-        # In the order of the statements, which decides between verbs that share a form.
+        # Keep the order of the statements, because it decides between verbs that share a form.
         for key, group in table_groups().items():
             if group == "events":
                 derived = (f for f in solved.derived if (f.name, len(f.arguments)) == key)
@@ -184,7 +184,7 @@ def within_limit(source: Source, work: Callable[[], R]) -> R:
         work: Function with a picklable result.
 
     Raises:
-        OntologyError: If the work exceeds the time limit or raises this error.
+        OntologyError: If the work exceeds the time limit, or the work itself raises this error.
     """
     if not source.rules:
         return work()

@@ -1,6 +1,6 @@
 """Denied relations: `not_left` holds wherever `left` does not, and likewise for every relation.
 
-Relations whose negation the ontology names (negation/2) get no other.
+A relation that has a negation in the ontology (negation/2) gets no other denial.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _NOT = "not_"
 def with_denials(ontology: Ontology) -> Ontology:
     """Extend an ontology by denials of its relations.
 
-    Denials belong to no family, so code that iterates over all relations skips them.
+    Denials belong to no family, so they are skipped by code that iterates over all relations.
 
     Args:
         ontology: The tables of a profile.

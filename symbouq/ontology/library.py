@@ -28,15 +28,16 @@ from symbouq.ontology.tables import Ontology, Tables
 from symbouq.ontology.wellformed import read_source
 
 VERSION = "1"
-"""Version of the ontology's vocabulary. It increases when old files stop working."""
+"""Version of the ontology's vocabulary. It is increased when older ontology files no longer work.
+"""
 
 
 class OntologyLibrary:
     """The built-in ontology, optionally extended or replaced by a user's folder.
 
     A folder with a fact `extends(PROFILE)` adds to the built-in ontology and makes that profile its
-    default. A folder without one replaces the built-in ontology. If the folder declares a relation
-    with family/2, it replaces the built-in relation of that name with all facts about it.
+    default. A folder without such a fact replaces the built-in ontology. If the folder declares a
+    relation with family/2, it replaces the built-in relation of that name with all facts about it.
 
     Args:
         folder: The user's folder of `.lp` files, read recursively.
@@ -97,12 +98,12 @@ class OntologyLibrary:
 
     @cached_property
     def asking_possible(self) -> frozenset[str]:
-        """Profiles whose questions ask which relations are possible."""
+        """Profiles in which questions ask for the possible relations."""
         return frozenset(profile for (profile,) in self.rows["asks_possible", 1])
 
     @cached_property
     def general(self) -> list[str]:
-        """Profiles that belong to no dataset, spelled as users write them."""
+        """Profiles that were not made for a dataset, spelled as users write them."""
         special = set(self._datasets.values())
         return [profile.replace("_", "-") for profile in self.profiles if profile not in special]
 
@@ -166,7 +167,7 @@ class OntologyLibrary:
         return with_denials(Ontology.of(tables, profile, self.name, self._hash, kept["rules"]))
 
     def _made(self, profile: str, literal: bool) -> dict[str, Any]:
-        """Compile a profile in the form in which it is cached."""
+        """Compile a profile, and return the form that is cached."""
         made = tables_of(self.source, profile, self.name, self._hash, literal)
         return {"tables": listed(made.tables), "rules": made.encoding.rules}
 

@@ -1,9 +1,9 @@
 """Directions with amounts, such as "3 m to the left of", as additional relations in an ontology.
 
 The audit of a trace extends the ontology by the trace's directions with amounts. Things are assumed
-to be small: two things related by exact amounts have the same size, which is at most the unit of
-which all amounts in the trace are multiples. A bound, as in "more than 3 m to the left of", applies
-to every end of a thing.
+to be small: two things related by exact amounts have the same size. This size is at most the
+largest unit that divides all amounts in the trace. A bound, as in "more than 3 m to the left of",
+applies to every end of a thing.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Measure:
 
 
 def common_unit(measures: Iterable[Measure]) -> Fraction:
-    """Return the largest unit of which all amounts are multiples; 1 if all are 0."""
+    """Return the largest unit that divides all amounts; 1 if all amounts are 0."""
     values = [abs(value) for measure in measures for _, value, _ in measure.offset if value]
     if not values:
         return Fraction(1)
@@ -90,7 +90,7 @@ def with_measures(
     Args:
         ontology: The tables of a profile.
         measures: The directions with amounts, which together take at most `LARGEST` steps.
-        unit: A unit of which the amounts are multiples.
+        unit: A unit that divides all amounts.
         steps: Layout steps per unit. Must exceed the number of things and strict bounds that may
             have to fit into one unit.
     """

@@ -19,15 +19,15 @@ from symbouq.ontology.source import Signature, atoms_in, is_constant
 from symbouq.ontology.store import Store
 
 _Pattern = tuple[str | None, ...]
-"""Predicate and arguments of an atom: names and texts as written, None for anything else. Numbers
-are None, because they may match anything.
+"""Predicate and arguments of an atom: names and strings as written, None for any other argument.
+Numbers are None, because they may match anything.
 """
 
 _OTHER = ""
 """A constant that occurs in no rule."""
 
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
-"""A number, or a text, in which digits do not count as numbers."""
+"""Matches a number, or a whole string, because digits in a string are not numbers."""
 
 
 class _Analysis(NamedTuple):
@@ -36,7 +36,8 @@ class _Analysis(NamedTuple):
     Attributes:
         others: Statements that belong to every slice.
         rules: Rules of the program, one for each alternative of their pools.
-        literals: Patterns of positive body literals; their places are the literals' numbers.
+        literals: Patterns of positive body literals; the number of a literal is its index in this
+            list.
         needs: Number of literals that each rule needs.
         needed_by: Rules that need each literal.
         gives: Literals that each rule's head can match.
@@ -137,7 +138,9 @@ class Slices:
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
     def _pattern(self, fact: str) -> _Pattern:
-        """Return the pattern of a fact. Constants that no rule names become the same constant."""
+        """Return the pattern of a fact. All constants that occur in no rule become the same
+        constant.
+        """
         name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
         return name, *(
             c if c in self._literals.constants or c is None else _OTHER for c in constants

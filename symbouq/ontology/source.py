@@ -24,8 +24,8 @@ from clingo import ast
 from symbouq.errors import OntologyError
 
 PRIVATE = "_own_"
-"""Prefix that helpers of an author get in programs. No rule of the project uses it, so helpers
-cannot collide with internal predicates.
+"""Prefix added to an author's helper predicates in programs. No rule of the project uses it, so
+helpers cannot collide with internal predicates.
 """
 
 Signature = tuple[str, int]
@@ -56,7 +56,7 @@ class Rule:
         statement: Syntax tree, as written.
         place: Position of the rule.
         audit: Whether it joins the rules of the audit, because it depends on a trace. Otherwise it
-            joins those that make the tables.
+            joins the rules that make the tables.
     """
 
     statement: ast.AST
@@ -83,7 +83,7 @@ class Source:
         rules: The rules.
         repeated: Facts that are stated again, each with the later position.
         extended: The profile that a user's folder extends or makes the default.
-        own: The author's files: those in a user's folder, otherwise the built-in ones.
+        own: The author's files: the files in a user's folder, otherwise the built-in files.
         replaced: Maps a relation that the folder redeclares to the number of built-in facts
             replaced.
     """
@@ -342,7 +342,7 @@ _COMMENT = re.compile(r"(?P<open>%\*)|(?P<close>\*%)|%[^\n]*")
 
 
 def _code(text: str) -> Iterator[re.Match[str]]:
-    """Yield the code of a text, in order, without comments, which may nest."""
+    """Yield the code of the text, in order, without comments, which may be nested."""
     at = 0
     while found := _CODE.search(text, at):
         yield found
@@ -356,8 +356,7 @@ def _code(text: str) -> Iterator[re.Match[str]]:
 
 
 def _check_text(file: Path, text: str) -> None:
-    """Reject text that clingo's parser cannot handle or that refers to something outside the
-    folder.
+    """Reject text that clingo's parser cannot handle, or that refers to a file outside the folder.
 
     Raises:
         OntologyError: At a byte order mark, a NUL, another kind of program, a reference outside the
@@ -451,8 +450,8 @@ def new_control(*options: str) -> tuple[clingo.Control, list[str]]:
 
 
 def ground(control: clingo.Control, complaints: Sequence[str], name: str) -> None:
-    """Ground a program. Any complaint is an error, because an atom that is never derived is a
-    mistyped name.
+    """Ground a program. Any complaint is an error. If an atom is never derived, for example, its
+    name is mistyped.
 
     Args:
         control: Control object of the program.
@@ -482,7 +481,9 @@ def signature(term: ast.AST) -> Signature:
 
 
 def public(atom: clingo.Symbol) -> Signature:
-    """Return the predicate and arity of an atom. Helpers have their author's name for them."""
+    """Return the predicate and arity of an atom. A helper is returned under the name that its
+    author gave it.
+    """
     return atom.name.removeprefix(PRIVATE), len(atom.arguments)
 
 
@@ -509,7 +510,7 @@ def fact_of(statement: ast.AST) -> ast.AST | None:
 
 
 def is_constant(term: ast.AST) -> bool:
-    """Whether a term is a name, a number or a text."""
+    """Whether a term is a name, a number or a string."""
     named = term.ast_type is ast.ASTType.Function and term.name and not term.arguments
     return bool(named) or term.ast_type is ast.ASTType.SymbolicTerm
 
@@ -631,7 +632,7 @@ def audited() -> dict[Signature, tuple[str, ...]]:
 
 @cache
 def table_groups() -> dict[Signature, str]:
-    """Map each predicate whose facts are tables for the readers to its group."""
+    """Map each predicate to its group, if its facts are tables for the readers."""
     rows = zip(vocabulary(), declarations()["signature"], strict=True)
     return {key: str(row[2]) for key, row in rows if len(row) > 2}
 

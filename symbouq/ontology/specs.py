@@ -13,13 +13,13 @@ A `.test` file holds tests such as
 
 Lines that end in a full stop are sentences for the parser; other lines are relations (`box inside
 crate; box near sofa`). A test uses either sentences or relations. A claim begins with its verdict,
-or with `unread` if it has no relation; `by` names its premises. Claims under `claims:` are judged
-independently. Claims under `steps:` are judged in order, like those of a trace: the verdict is that
-in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises. `pairs:` has
-lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2` says that the
-scene contradicts itself. If `answers:` (labels, separated by commas) and `answer:` (one or more
-expected labels, or `nothing`) are given, the question is answered, too; the last claim is then the
-delivered answer.
+or with `unread` if it has no relation; `by` introduces its premises. Claims under `claims:` are
+judged independently. Claims under `steps:` are judged in order, like those of a trace: the verdict
+is that in the assumed context, `(grounded VERDICT)` may follow, and claims may be premises.
+`pairs:` has lines such as `possible x z: dc ec` and `certain x z: dc`. `clash: scene 1, scene 2`
+states that these sentences contradict each other. If `answers:` (labels, separated by commas) and
+`answer:` (one or more expected labels, or `nothing`) are given, the question is answered, too; the
+last claim is then the delivered answer.
 
 Alternatively, a test states the readings of sentences:
 
@@ -31,10 +31,10 @@ Alternatively, a test states the readings of sentences:
 The relations of a sentence follow below it, each with its words at the end. Names of several words
 are in single quotes. The stance (`possible`, `supposed`, ...) and `denied` go before a colon. After
 `=` come the words that mention a thing, if they differ from its name. `by "AMOUNT"` before the
-words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, `heading: THING
-DIRECTION "WORDS"` the direction in which a thing faces, and `THING-before` stands for the thing's
-place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can express.
-Language models are shown these tests as examples.
+words gives an amount. `place: THING SCALE NUMBER "WORDS"` gives a place on a scale, and `heading:
+THING DIRECTION "WORDS"` gives the direction in which a thing faces. `THING-before` stands for the
+thing's place before it moved. `unexpressed REASON: "WORDS"` marks words that no relation can
+express. These tests are also shown to language models as examples.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class ExpectedClaim:
 
     Attributes:
         line: Line of the claim.
-        text: The claim, in words or in relations.
+        text: The claim, in plain text or as relations.
         verdict: The verdict (in the assumed context, for a step), or `unread`.
         grounded: The grounded verdict, if the test states it.
         premises: The premises, if the test states them.
@@ -191,7 +191,7 @@ class Spec:
 
     @property
     def in_words(self) -> bool:
-        """Whether the test is in words."""
+        """Whether the test consists of plain text rather than relations."""
         return any(map(_is_words, [*self.scene, *(claim.text for claim in self.claims)]))
 
     def trace(self) -> Trace:
@@ -253,7 +253,7 @@ def _relations(line: str) -> list[dict[str, str]]:
 
 
 def _split(text: str) -> list[str]:
-    """Split a text into words; a quoted text is one word. Empty if a quote is not closed."""
+    """Split the text into words; a quoted part is one word. Empty if a quote is not closed."""
     try:
         return shlex.split(text)
     except ValueError:

@@ -77,8 +77,8 @@ def remember(file: Path, made_from: str, value: Any) -> None:
 
 
 def recalled(file: Path, made_from: str) -> Any:
-    """Return the value written by `remember`. None if there is none, if it was made from other
-    inputs or edited, or if others may write it.
+    """Return the value written by `remember`. None if the file does not exist, was made from other
+    inputs or edited, or may be written by others.
     """
     try:
         # Do not wait for a pipe or follow a link.

@@ -1,4 +1,4 @@
-"""Tables of one profile: what the readers and the audit know about relations and words.
+"""Tables of one profile: all knowledge of the readers and the audit about relations and words.
 
 A table is named after a predicate of `rules/vocabulary.lp` or, if rules derive it, of
 `rules/compile/output.lp`.
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 class Tables(dict[Signature, list[Row]]):
     """Maps a predicate and its arity to rows: the profile's vocabulary facts and derived ones.
-    Arguments that name a profile are left out.
+    Arguments for a profile are left out.
     """
 
     def rows(self, predicate: str) -> list[Row]:
@@ -165,19 +165,19 @@ class Relations:
     Attributes:
         family: Relation -> its family.
         sort: Family -> the kind under which an audit's features count its relations.
-        converse: Relation -> its converse; a symmetric one is its own.
+        converse: Relation -> its converse; a symmetric relation is its own converse.
         mirror: Relation -> its converse, if swapping the things is equivalent.
         suffices: (trusted, claimed) pairs of relations; the first implies the second for the same
             things.
-        excludes: Relation -> those that exclude it.
+        excludes: Relation -> the relations that exclude it.
         implied: Relation -> its consequences, which include the relation itself.
         presumed: Pairs of relations; the first implies the second by default (presumes/3).
-        negation: Relation -> the one that states its negation.
+        negation: Relation -> the relation that states its negation.
         functional: Relations for which a subject has one object at a time.
         within: Relations for which the subject lies within the object.
-        join: Two directions -> the one that has the components of both.
-        displacement: Relation decided by the layout -> the number of axes on which it is not
-            equality.
+        join: Two directions -> the direction that has the components of both.
+        displacement: Relation decided by the layout -> the number of axes on which it separates the
+            things.
         component: Direction -> the sign of its component on each axis.
     """
 
@@ -204,24 +204,24 @@ class Relations:
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Phrases and words of a profile; texts for lookup are in lower case.
+    """Phrases and words of a profile; phrases for lookup are in lower case.
 
     Attributes:
         phrase: Phrase -> its relation.
         phrase_of: Dataset -> the phrases that have a special sense in its texts.
         clock: Hour on a clock face -> its direction.
         wording: Relation -> the phrases that express it in generated text.
-        grouped: Relation whose grounds form a group -> the group's relation to each of them.
-        place: Phrases that name a side and need a linking word before their ground.
+        grouped: Relation with grounds that form a group -> the group's relation to each ground.
+        place: Phrases for a side that need a linking word before their ground.
         finite: Phrases that are finite verbs.
         adjacent: Phrases that count only directly before their ground.
         label: Answer label -> its meaning: `yes`, `no`, `open`, ...
         relation_label: Answer label -> its relation, in addition to names and phrases.
         loosely: Relation -> its meaning in descriptions of things.
-        vague: Relations whose words may have a narrower meaning.
+        vague: Relations with words that may have a narrower meaning.
         of_container: Relation -> its meaning if the object is a container.
         having: Relation between a block "with a square" and the square; empty if not stated.
-        situated: Implicit relation between a thing that is given no place and the container that
+        situated: Implicit relation between a thing without a stated place and the container that
             the text is about; empty if there is none.
         noun: Noun -> its kind, and whether it is plural.
         attribute: Adjective -> its dimension and value.
@@ -258,17 +258,18 @@ class Lexicon:
 
 @dataclass(frozen=True, eq=False)
 class Wording:
-    """Words that the parser-based reader knows for every relation; texts in lower case.
+    """Words that the parser-based reader knows for every relation, in lower case.
 
     Attributes:
-        expression: Category -> its texts, with the relations that they express.
-        lexeme: Class of words without a relation -> these words.
+        expression: Category -> its phrases, with the relations that they express.
+        lexeme: Class of words that express no relation -> the words in this class.
         denied_as: Relation -> the meaning of its denial.
         partly_as: Relation of a part -> the relation of the whole.
         through_as: Kind of part and the relation to it -> the relation between the things.
         understood_as: Relation -> its substitute in a profile without it.
         central: Relations of things in the middle of another thing.
-        bounding: Relations to a boundary of a thing that mean that side inside the thing.
+        bounding: Relations to the boundary of a thing that stand for the same side inside the
+            thing.
         part_as: Relation of parts to wholes.
         distinct: Implicit relation between two containers of the same kind; empty if there is none.
         exactly_as: Direction -> its exact form.
@@ -289,11 +290,11 @@ class Wording:
         notation: Notation, with letters for names and directions -> its meaning.
         level: Words for the same place on a scale -> the scale.
         metric: Scale with equidistant places -> their unit.
-        clockwise: Direction -> the one on the right of someone who faces it.
+        clockwise: Direction -> the direction to the right of someone who faces it.
         quarters: Side -> the number of clockwise quarter turns towards it.
         person: Pronoun or possessive of the first or second person -> that person's name.
-        crosses: Scale -> the one across it, which is needed to compare its places.
-        region: Scales whose places can be things themselves: "row 3".
+        crosses: Scale -> the scale across it, which is needed to compare its places.
+        region: Scales on which a place can itself be a thing: "row 3".
         scaled: Scale, number (None if the text counts) and words.
         unit: Word for a unit -> its kind of measure and its size in smallest parts.
     """
@@ -415,7 +416,7 @@ class Ontology:
         extent: Whether things have an extent.
         state_updates: Whether the scene's latest statement of a functional relation about a subject
             replaces the earlier ones.
-        coherent: Whether scenes in words are assumed to be consistent.
+        coherent: Whether plain-text scenes are assumed to be consistent.
         describes: Whether texts describe things instead of naming them.
         eventful: Whether texts are about events.
         relations: Properties of the relations.
@@ -477,8 +478,8 @@ class Ontology:
         )
 
     def words(self, word_class: str) -> frozenset[str]:
-        """Return the words of a class for the grammars of described things and of events, as
-        spelled. `CLASS_form` takes precedence, for classes that have another list for the parser's
+        """Return the words of a class, as spelled, for the grammars of described things and of
+        events. `CLASS_form` takes precedence, for classes that have another list for the parser's
         rules.
         """
         lexeme = self.wording.lexeme

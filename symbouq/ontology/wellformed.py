@@ -108,7 +108,7 @@ def read_source(
         if not isinstance(part, _Stated)
         or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
     ]
-    # A scale has only one direction: the folder's, if it states one.
+    # A scale has only one direction. The folder's direction takes precedence.
     turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
     inherited = [
         part
@@ -151,7 +151,9 @@ class _Stated:
 
     @cached_property
     def arguments(self) -> tuple[clingo.Symbol, ...]:
-        """Arguments of the fact, which clingo would create anew on each access."""
+        """Arguments of the fact. They are kept because clingo would create new objects on each
+        access.
+        """
         return tuple(self.symbol.arguments)
 
     @cached_property
@@ -379,7 +381,7 @@ _CALCULATED = (ast.ASTType.BinaryOperation, ast.ASTType.UnaryOperation)
 
 
 def _unheard(_code: clingo.MessageCode, _text: str) -> None:
-    """Ignore a complaint of clingo whose cause is reported otherwise."""
+    """Ignore a complaint by clingo, because its cause is reported elsewhere."""
 
 
 class _Variables(ast.Transformer):
@@ -431,8 +433,8 @@ def _checked_rules(rules: Sequence[ast.AST], values: _Values, complain: Complain
 
 
 def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
-    """Return the predicates that differ between traces: those that the audit derives, and helpers
-    derived from them.
+    """Return the predicates whose facts depend on the trace: predicates that the audit derives, and
+    helpers derived from these.
     """
     found = set(audited())
     before = 0
@@ -447,7 +449,7 @@ def _of_traces(rules: Sequence[ast.AST]) -> set[Signature]:
 
 
 def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
-    """Map each predicate to those from which rules derive it, directly or indirectly."""
+    """Map each predicate to the predicates from which rules derive it, directly or indirectly."""
     found: dict[Signature, set[Signature]] = defaultdict(set)
     for rule in rules:
         for head in atoms_in([rule.head]):
@@ -462,8 +464,8 @@ def _reached(rules: Sequence[ast.AST]) -> dict[Signature, set[Signature]]:
 
 
 def _check_definite(rule: ast.AST, of_traces: Collection[Signature]) -> None:
-    """Check that a body uses atoms that depend on a trace only positively. The closure must stay
-    definite: an additional premise never removes a consequence.
+    """Check that atoms that depend on a trace occur only positively in a body. The closure must
+    stay definite: an additional premise never removes a consequence.
 
     Raises:
         OntologyError: If a rule uses such an atom negated, in an aggregate or in a condition.
@@ -612,8 +614,8 @@ class _Bounds:
         return _variables([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
-        """Whether a term is a fixed number. A name compares greater than all numbers, so it does
-        not bound one.
+        """Whether a term is a fixed number. A name compares greater than all numbers, so it is not
+        a bound on a number.
         """
         number = re.fullmatch(r"-?\d+", str(term)) or term.ast_type in _CALCULATED
         return bool(number) and self._is_fixed(term)
@@ -799,7 +801,7 @@ class _Values:
 
 
 def _declared_by() -> dict[str, str]:
-    """Map a kind of argument to the predicate whose first argument declares its values."""
+    """Map a kind of argument to the predicate that declares its values as first argument."""
     return {str(kind): str(predicate) for kind, predicate in declarations()["declared_by"]}
 
 
@@ -808,7 +810,7 @@ _FEW = 3
 
 
 def _spelled(kind: str) -> str:
-    """Describe the values of a kind in words; empty if authors choose them."""
+    """Describe the possible values of a kind of argument; empty if authors choose the values."""
     for name, text in declarations()["spelled"]:
         if str(name) == kind:
             return text.string

@@ -1,7 +1,7 @@
-"""Word classes of the grammars, which are the possible classes in lexeme/2.
+"""Word classes of the grammars. These are the possible classes in lexeme/2.
 
-The grammar defines what a class does in a sentence, so a class that no reader knows is a mistake of
-the author.
+The grammar defines the function of a class in a sentence, so a class that no reader knows is the
+author's mistake.
 """
 
 NAMING = (

@@ -1,5 +1,5 @@
-"""Length limits for texts. Text beyond a limit is not read, so that reading takes time linear in
-the length of the text.
+"""Length limits for texts. Text beyond a limit is not read, so that the time for reading is linear
+in the length of the text.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ LONGEST_RESPONSE = 200_000
 """Maximum number of characters read in one response or conclusion."""
 
 _END_OF_RESPONSE = 40_000
-"""How many of these characters are taken from the end, where the answer is."""
+"""Number of these characters that are taken from the end, where the answer is."""
 
 _AT_ONCE = 2_000
-"""Minimum number of characters tokenized between two checks of the clock."""
+"""Minimum number of characters tokenized between two checks of the time limit."""
 _SPACE = re.compile(r"\s{1,99}")
 
 MOST_THINGS = 400
-"""Maximum number of described things in a text. A phrase may refer to any of them."""
+"""Maximum number of described things in a text, since a phrase may refer to any of them."""
 
 MOST_STOPS = 8
 """Maximum number of full stops inside a sentence about described things."""
@@ -37,7 +37,8 @@ MOST_WAYS = 20_000
 
 def shortened(response: str) -> str:
     """Return the part of a response that is read. If the response is longer than
-    `LONGEST_RESPONSE`, this is its beginning and its end, with a paragraph break in between.
+    `LONGEST_RESPONSE`, this part consists of the beginning and the end of the response, with a
+    paragraph break in between.
     """
     if len(response) <= LONGEST_RESPONSE:
         return response
@@ -49,7 +50,7 @@ def left_out(part: str, response: str | None) -> str:
     """Return a message about the unread characters in a response; empty if all are read.
 
     Args:
-        part: What the message calls the text: "the response".
+        part: The name of the text in the message, such as "the response".
         response: The text.
     """
     if response is None or len(response) <= LONGEST_RESPONSE:
@@ -59,8 +60,8 @@ def left_out(part: str, response: str | None) -> str:
 
 
 def stretches(text: str) -> Iterator[tuple[int, str]]:
-    """Cut a text after white space into stretches, and yield each with its position. The clock is
-    checked before each.
+    """Cut a text into stretches that end in white space, and yield each with its position. The time
+    limit is checked before each stretch.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.

@@ -1,4 +1,4 @@
-"""The claims in a response or in a trace's steps, for any parser."""
+"""Read the claims in a response or in a trace's steps, with any parser."""
 
 from __future__ import annotations
 
@@ -29,14 +29,15 @@ from symbouq.reading.segments import (
 from symbouq.reading.text import ASSERTED, IN_PART, Claim, Count, Statement
 
 QUOTED, RETRACTED, COUNTED = "quoted", "retracted", "counted"
-"""Stances of quotations, of retracted text, and of statements that say how many of their relations
-hold."""
+"""Stances of quotations, of retracted text, and of statements about the number of relations that
+hold.
+"""
 MODAL = ("necessary", "impossible", "possible")
-"""Stances of statements about what holds in some or all worlds of a context."""
+"""Stances of statements that something is necessary, impossible or possible in a context."""
 NAMED_BY_QUESTION = 0.8
-"""Confidence in a bare label, whose things come from the question."""
+"""Confidence in a bare label. Its things are taken from the question."""
 _BETWEEN_STEPS = "\n\n"
-"""Separator between steps that are given one by one."""
+"""Separator between steps that are given as separate texts."""
 _GOING_ON = (",", "[", ":")
 """Marks at the end of a line that continues in the next line."""
 _CONCLUSION = "the conclusion"
@@ -44,7 +45,7 @@ _LAST = "the last sentence as an answer"
 
 
 class Sentence(Protocol):
-    """A sentence in a text."""
+    """A sentence in a text, for any parser."""
 
     @property
     def text(self) -> str:
@@ -52,7 +53,7 @@ class Sentence(Protocol):
 
     @property
     def start(self) -> int:
-        """Where the sentence begins in its text."""
+        """The position at which the sentence begins in its text."""
 
     @property
     def asked(self) -> bool:
@@ -60,7 +61,7 @@ class Sentence(Protocol):
 
     @property
     def fault(self) -> str:
-        """The internal error that prevents reading it; empty if there is none."""
+        """The internal error that prevented reading the sentence; empty if there is none."""
 
 
 S = TypeVar("S", bound=Sentence)
@@ -68,15 +69,16 @@ S = TypeVar("S", bound=Sentence)
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read in a sentence or part of one.
+    """The result of reading a sentence or part of a sentence.
 
     Attributes:
-        statements: What it states.
+        statements: The relations that it states.
         stance: The stance of these statements.
-        reason: Why it asserts nothing.
-        count: If the stance is `counted`, the bounds on how many statements are true.
+        reason: The reason why it asserts nothing.
+        count: If the stance is `counted`, the minimum and maximum number of true statements.
         rest: Words about places that were not read, with their character offsets.
-        begin: Where it begins in the text, if it is not the first part of its sentence.
+        begin: The position in the text at which it begins, if it is not the first part of its
+            sentence.
         events: Its clauses, if the profile reads events.
     """
 
@@ -114,21 +116,21 @@ class SentenceParser(Protocol[S]):
         """Split each text into sentences."""
 
     def unreadable(self, sentence: S) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
 
     def parse(self, sentence: S, gap: str) -> list[Reading]:
         """Read a sentence part by part: "A is left of B, so C is left of B" has two parts.
 
         Args:
             sentence: The sentence.
-            gap: The text between it and the sentence before.
+            gap: The text between this sentence and the preceding one.
         """
 
     def answer(self, sentences: Sequence[S]) -> Reading:
-        """Return what the sentences of an answer state."""
+        """Return the statements of an answer's sentences."""
 
     def may_be_label(self, sentence: S) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
 
     def label(self, text: str, pair: tuple[str, str]) -> Sequence[Statement]:
         """Read a bare label, "upper-left", as relations of the given pair; empty if it is not a
@@ -136,7 +138,7 @@ class SentenceParser(Protocol[S]):
         """
 
     def is_whole(self, sentence: S) -> bool:
-        """Whether what a sentence says about places has a subject."""
+        """Whether the statements about places in a sentence have a subject."""
 
     def completed(self, sentence: S, pair: tuple[str, str]) -> Sequence[Statement]:
         """Complete a sentence that has no subject with the first thing of the pair: "..., no wait,
@@ -150,7 +152,7 @@ class Claims(Generic[S]):
     Args:
         parser: Parser for their sentences.
         failed: Maps each part with an internal error to the message.
-        listings: Texts that may list answer options.
+        listings: Texts that may contain a list of answer options.
 
     Attributes:
         made: The claims so far. In the end, the conclusion is last.
@@ -171,16 +173,16 @@ class Claims(Generic[S]):
         self.faults: list[str] = []
 
     def take(self, steps: Sequence[str], conclusion: str) -> None:
-        """Add claims that are given one by one, with the conclusion last."""
+        """Add claims that are given as separate texts, with the conclusion last."""
         read = self._sentences("the claims", [broken(step) for step in steps])
         for step, sentences in zip(steps, read, strict=True):
             self._add("reasoning", step, _together(self._standing(sentences)))
         self._conclude(conclusion)
 
     def segment(self, response: Response) -> None:
-        """Split a response into claims, with the delivered answer last. The answer is the last one
-        that is marked or announced, otherwise a bare label at the end, otherwise the sentence of a
-        response that has only one. If there is none, the conclusion is empty.
+        """Split a response into claims, with the delivered answer last. The answer is the last
+        marked or announced answer, otherwise a bare label at the end, otherwise the sentence of a
+        response with only one sentence. If there is no answer, the conclusion is empty.
         """
         text = broken(response.text)
         (sentences,) = self._sentences("the response", [text])
@@ -212,7 +214,7 @@ class Claims(Generic[S]):
             self.made = concluded(self.made, since, end, self._parser.pair)
 
     def _sentences(self, part: str, texts: Sequence[str]) -> list[list[S]]:
-        """Split each text into sentences. If that fails, record a fault and return none."""
+        """Split each text into sentences. If this fails, record a fault and return no sentences."""
         try:
             with reading(part, " ".join(texts)):
                 return self._parser.sentences(texts)
@@ -233,7 +235,7 @@ class Claims(Generic[S]):
     # Sentences -----------------------------------------------------------------------
 
     def _standing(self, sentences: Sequence[S]) -> list[Reading]:
-        """Read the sentences of one claim, except those that a later one retracts."""
+        """Read the sentences of one claim, except sentences that are retracted by a later one."""
         parts: list[list[Reading]] = []
         alone: list[Reading] = []
         taken: Sequence[Statement] = ()
@@ -277,7 +279,7 @@ class Claims(Generic[S]):
         """Read a sentence.
 
         Raises:
-            InternalError: If the claim has an internal error that is not known yet.
+            InternalError: If an internal error occurs that is not yet known for this claim.
         """
         part = f"claim {len(self.made) + 1}"
         unread = [Reading(reason="unread")]
@@ -304,8 +306,8 @@ class Claims(Generic[S]):
     def _put_right(
         self, parts: list[Reading], sentence: S, taken: Sequence[Statement]
     ) -> list[Reading]:
-        """Read a sentence without content as a correction of retracted words: "..., no wait, right
-        of the box". Return the parts of other sentences unchanged.
+        """Read a sentence without other content as a correction of retracted words: "..., no wait,
+        right of the box". Return the parts of any other sentence unchanged.
         """
         own = any(part.statements for part in parts) and self._parser.is_whole(sentence)
         if own or not taken or sentence.asked:
@@ -346,7 +348,7 @@ class Claims(Generic[S]):
         return shifted(self._parser.label(text[start:end], self._parser.pair), -start)
 
     def _conclude(self, text: str) -> None:
-        """Add the conclusion: what an answer states, or its label for the pair asked about."""
+        """Add the conclusion: the statements of an answer, or a label for the pair asked about."""
         given, begin = answered(text)
         read = Reading()
         if _CONCLUSION in self._failed:
@@ -395,8 +397,8 @@ class Claims(Generic[S]):
 
 
 def _delivered(texts: Sequence[str], roles: Sequence[Role], answer: int | None) -> range:
-    """The indices of an answer's sentences, including those on the lines after a heading or an open
-    list.
+    """The indices of an answer's sentences, including sentences on the lines after a heading or an
+    open list.
     """
     if answer is None:
         return range(0)
@@ -419,7 +421,7 @@ def _is_within(label: Statement, stated: Sequence[Statement]) -> bool:
 
 def _together(parts: Sequence[Reading]) -> Reading:
     """Combine the sentences of one claim. Necessary statements join asserted ones. If stances
-    differ otherwise, the result has no content.
+    differ in any other way, the result has no content.
     """
     stated = [part for part in parts if part.statements]
     stances = {part.stance for part in stated}
@@ -448,7 +450,7 @@ def take_back(
         claims: The claims so far.
         bearing: Positions of the claims with a relation that were not retracted.
         within: Whether only a claim in the same sentence may be retracted.
-        earlier: Whether to keep the claim in the same sentence and retract an earlier one.
+        earlier: Whether to keep claims in the same sentence and retract an earlier claim.
 
     Returns:
         The retracted relations.
@@ -473,8 +475,8 @@ def is_about(statement: Statement, asked: tuple[str, str] | None) -> bool:
 
 
 def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tuple[Statement, ...]:
-    """Narrow an answer to statements about known things if any is about the pair asked about:
-    "“Upper left” fits, so A is upper left of B".
+    """Keep only an answer's statements about known things, provided that one of these is about the
+    pair asked about: "“Upper left” fits, so A is upper left of B".
     """
     answers = any(is_about(m, asked) for m in stated)
     return tuple(m for m in stated if m.grounded or not answers)
@@ -483,8 +485,8 @@ def of_known(stated: Sequence[Statement], asked: tuple[str, str] | None) -> tupl
 def concluded(
     claims: Sequence[Claim], first: int, last: int, asked: tuple[str, str] | None
 ) -> list[Claim]:
-    """Move the conclusion of a response without an announced answer to the end. The conclusion is
-    the last claim with content if it is about the pair asked about.
+    """Move the conclusion of a response without an announced answer to the end. The last claim with
+    content is the conclusion if it is about the pair asked about.
 
     Args:
         claims: The claims.
@@ -505,8 +507,8 @@ def concluded(
 
 
 def shifted(statements: Sequence[Statement], offset: int) -> tuple[Statement, ...]:
-    """Shift the spans of relations back by an offset, but not below 0: in "so it is left of C", the
-    subject is in the part before.
+    """Shift the spans of relations back by an offset, but not below 0. In "so it is left of C", for
+    example, the subject is in the preceding part.
     """
     if not offset:
         return tuple(statements)

@@ -15,15 +15,15 @@ class Clause:
         strange: Whether the lexicon lacks the verb.
         tense: `now` or `past`.
         aspect: `simple`, `progressive` or `perfect`.
-        negative: Whether it is negated.
+        negative: Whether the clause is negated.
         patient: The patient.
-        states: Propositions that hold, each a predicate with its terms.
-        goes: Ways, each with its ground.
-        located: Relations that say where the event takes place, each with its ground.
+        states: Propositions that hold. Each is a predicate with its terms.
+        goes: Ways of moving, each with its ground.
+        located: Relations that describe the place of the event, each with its ground.
         within: Pairs of grounds between which the event takes place.
-        started: Relations that say where it starts, each with its ground.
-        back: Whether it goes back the previous way.
-        often: How many times it happens, at least.
+        started: Relations that describe the starting place, each with its ground.
+        back: Whether the agent goes back the way it came.
+        often: Minimum number of times that the event happens.
     """
 
     agent: str = ""

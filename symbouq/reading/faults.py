@@ -1,4 +1,4 @@
-"""Report unreadable parts of a trace, and read without them."""
+"""Report unreadable parts of a trace, and read the rest."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from symbouq.errors import RecordError
 from symbouq.limits import LimitError, check_time
 
 SCENE_SENTENCE = "scene sentence"
-"""What messages call a scene sentence, before its number."""
+"""The name of a scene sentence in messages, before its number."""
 _QUESTION = "the question"
 _SHOWN = 80
-"""Maximum number of characters that a message quotes from an unreadable text."""
+"""Maximum number of characters quoted from an unreadable text in a message."""
 
 R = TypeVar("R")
 
 
 class ReadingError(RecordError):
-    """A part of a trace cannot be read: because of an internal error, or because a sentence does
-    not end within the limit.
+    """A part of a trace cannot be read, either because of an internal error or because a sentence
+    does not end within the limit.
 
-    In a claim, only that claim is lost. In the scene, a sentence that does not end makes the record
-    invalid.
+    If the error is in a claim, only this claim is lost. If a sentence in the scene is too long, the
+    record is invalid.
 
     Args:
-        part: What messages call the part: `claim 3`, `scene sentence 1`.
-        why: Why it cannot be read.
+        part: The name of the part in messages: `claim 3`, `scene sentence 1`.
+        why: The reason why the part cannot be read.
         text: Its text.
     """
 
@@ -39,8 +39,8 @@ class ReadingError(RecordError):
 
 
 class InternalError(ReadingError):
-    """A part of a trace cannot be read because of an internal error. Only that sentence is lost,
-    and one of the record's faults reports it.
+    """A part of a trace cannot be read because of an internal error. Only the affected sentence is
+    lost, and the record's faults contain a message about it.
     """
 
 
@@ -49,7 +49,7 @@ def reading(part: str, text: str) -> Iterator[None]:
     """Attribute internal errors in the block to a part of a trace.
 
     Args:
-        part: What messages call the part.
+        part: The name of the part in messages.
         text: Its text.
 
     Raises:
@@ -64,7 +64,7 @@ def reading(part: str, text: str) -> Iterator[None]:
 
 
 def because_of(error: Exception) -> str:
-    """Describe the error behind an `InternalError`."""
+    """Describe the original error that caused an `InternalError`."""
     return f"because of an internal error ({type(error).__name__}: {error})"
 
 
@@ -79,8 +79,8 @@ def readable(
         question: The question.
 
     Returns:
-        The result of `read`; the scene and the question as they were read; messages about what was
-            left out.
+        The result of `read`; the scene and the question as they were read; messages about omitted
+            sentences.
 
     Raises:
         LimitError: If a surrounding `time_limit` is over.
@@ -95,7 +95,7 @@ def readable(
         except InternalError as error:
             if error.part in faults:
                 raise
-            # Read again without the sentence, as it may have left the things half changed.
+            # Read again without the sentence, since the failed attempt may have changed things.
             faults[error.part] = str(error)
             if error.part == _QUESTION:
                 question = ""

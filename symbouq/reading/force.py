@@ -1,4 +1,4 @@
-"""Decide the force of sentences by their words, in the same way for every reader.
+"""Determine the force of sentences from their words, in the same way for every reader.
 
 The words are in `ontology/reading/lexemes.lp`.
 """
@@ -12,10 +12,10 @@ from functools import lru_cache
 from symbouq.ontology.tables import Ontology
 
 ASKED, SUPPOSED = "asked", "supposed"
-"""Stances of questions and requests, and of text that holds only in a supposed case."""
+"""Stances: of questions and requests, and of text that holds only under a supposition."""
 
 _BIDDING = ("bidding", "putting", "transfer")
-"""Classes of verbs by which somebody is asked to move or hold things."""
+"""Classes of verbs that are used to ask somebody to move or hold things."""
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
 _OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
@@ -40,7 +40,7 @@ def asks(text: str, end: int | None = None, start: int = 0) -> bool:
 
 def offered(text: str) -> range:
     """Return the span of lettered options after a question: "Which is true? A) ... B) ..."; empty
-    if there are none.
+    if there are no options.
     """
     marks: list[re.Match[str]] = []
     for mark in _OPTION.finditer(text):
@@ -53,7 +53,7 @@ def offered(text: str) -> range:
 
 
 def unmarked(text: str) -> int:
-    """Length of the list marker at the start of a sentence; 0 if there is none."""
+    """Length of the list marker at the start of a sentence; 0 if there is no marker."""
     mark = _BULLET.match(text)
     return mark.end() if mark else 0
 
@@ -97,13 +97,14 @@ class Forces:
         return opens or (bool(words) and words[0] in self._enumerating and ":" in text)
 
     def bids(self, text: str, said: Span, named: Iterable[Span] = ()) -> bool:
-        """Whether a sentence asks somebody to bring about what some of its words state: "Now hold
+        """Whether a sentence asks somebody to make true what the given part of it states: "Now hold
         it above the first one", "Take the cup and put it on the tray".
 
         Args:
             text: The sentence.
-            said: Span of these words.
-            named: Spans of words that mention things, which are not verbs: "Mount Kenya".
+            said: Span of this part.
+            named: Spans of words that mention things, so that words such as "Mount" in "Mount
+                Kenya" are not taken for verbs.
         """
         mentioned = tuple(named)
         clauses = [mark.end() for mark in _BREAK.finditer(text, unmarked(text), said[0])]
@@ -127,8 +128,8 @@ class Forces:
         return told
 
     def modal(self, text: str) -> bool:
-        """Whether a sentence says what is possible or necessary: "cannot be above" says more than
-        "is not above".
+        """Whether a sentence states that something is possible or necessary. "Cannot be above" is
+        stronger than "is not above".
         """
         words = _words_of(text)
         return not self._modal.isdisjoint({*words, *(word.removesuffix("n't") for word in words)})
@@ -138,13 +139,13 @@ class Forces:
         return not self._denying.isdisjoint(_words_of(text)) and not self.modal(text)
 
     def unstated(self, text: str, said: Span, named: Iterable[Span] = ()) -> str:
-        """Return the stance of a sentence that states nothing, whatever was read in it: `asked` for
-        questions and requests, `supposed` if it holds only in a supposed case. The result is empty
-        for other sentences.
+        """Return the stance of a sentence that makes no statement of its own, even if relations
+        were read in it: `asked` for questions and requests, `supposed` if it holds only under a
+        supposition. The result is empty for all other sentences.
 
         Args:
             text: The sentence.
-            said: Span of the words for a relation.
+            said: Span of the words for the relation.
             named: Spans of words that mention things.
         """
         if asks(text) or self.bids(text, said, named):
@@ -152,8 +153,8 @@ class Forces:
         return SUPPOSED if self.supposes(text) or self._conditional(text) else ""
 
     def _conditional(self, text: str) -> bool:
-        """Whether a sentence begins with a condition that is not a viewpoint, unlike "If you face
-        north, A is on your left".
+        """Whether a sentence begins with a condition. A viewpoint does not count, as in "If you
+        face north, A is on your left".
         """
         words = tuple(word.lower() for word in _WORD.findall(text[unmarked(text) :])[:3])
         return self._conditioned(words) and self._person.isdisjoint(words)
@@ -175,7 +176,7 @@ class Forces:
             yield part
 
     def _leading(self, words: tuple[str, ...]) -> int:
-        """Return how many words come before a possible verb: "please", "then", "you should"."""
+        """Return the number of words before a possible verb: "please", "then", "you should"."""
         count = 0
         while size := next((len(p) for p in self._before if words[count:][: len(p)] == p), 0):
             count += size
@@ -184,7 +185,7 @@ class Forces:
 
 @lru_cache(maxsize=64)
 def forces_of(ontology: Ontology) -> Forces:
-    """Return the force words of a profile."""
+    """Return the words of a profile that show the force of a sentence."""
     return Forces(ontology)
 
 

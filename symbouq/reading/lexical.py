@@ -1,5 +1,5 @@
-"""Read traces by the phrases and words of their ontology, without a parser. This serves described
-things (`symbouq.reading.described.reader`) and events (`symbouq.reading.events.reader`).
+"""Read traces by the phrases and words of their ontology, without a parser. This module is used for
+described things (`symbouq.reading.described.reader`) and events (`symbouq.reading.events.reader`).
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from symbouq.reading.text import ASSERTED, Statement
 from symbouq.reading.traces import TraceReader
 
 _STATING = frozenset(("relation", "clock", "hour", "reference", "observing"))
-"""Kinds of words; a sentence with a relation contains at least one of them."""
+"""Kinds of words that express relations. Any sentence with a relation contains such a word."""
 _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal"))
-"""Kinds of words that let a sentence mention a relation without stating it."""
+"""Kinds of words with which a sentence may mention a relation without stating it."""
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
@@ -46,9 +46,9 @@ class LexicalSentence:
         start: Where it begins in the text.
         asked: Whether it is a question.
         quoted: Whether it is only a quotation.
-        kinds: The kinds of its phrases, including those inside others.
+        kinds: The kinds of its phrases, including phrases inside other phrases.
         tokens: Its lexical items, with their positions in the text.
-        fault: Always empty, since errors in splitting a text belong to no sentence.
+        fault: Always empty, since an error in splitting a text cannot be attributed to a sentence.
     """
 
     text: str
@@ -108,7 +108,7 @@ class LexicalParser(ABC):
 
     @abstractmethod
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
-        """Read a text or part of one."""
+        """Read a text or part of a text."""
 
     @abstractmethod
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
@@ -117,17 +117,17 @@ class LexicalParser(ABC):
         """
 
     def head(self, tokens: Sequence[Token]) -> None:  # noqa: B027
-        """Process a heading, which names the things that the following text is about."""
+        """Process a heading. It mentions the things that the following text is about."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether a line without relations may have content, too."""
+        """Whether even a line without relations may have content."""
         return False
 
     # Common to all ------------------------------------------------------------------------
 
     def sentences(self, texts: Sequence[str]) -> list[list[LexicalSentence]]:
-        """Split each text into sentences, and drop those without words."""
+        """Split each text into sentences, and remove sentences without words."""
         joined = self._lexicon.analysed("\n".join(texts))
         ranges = self._lexicon.sentences(joined) if joined.orths else []
         spans = deque((first, last, *joined.stripped(first, last)) for first, last in ranges)
@@ -146,7 +146,7 @@ class LexicalParser(ABC):
     def _sentence(
         self, text: str, analysis: Analysis, words: tuple[int, int], base: int, start: int, end: int
     ) -> LexicalSentence:
-        """Analyse a sentence of a text that begins at offset `base`."""
+        """Analyse a sentence in a text. The text begins at offset `base`."""
         start, end = start - base, end - base
         return LexicalSentence(
             text[start:end],
@@ -158,20 +158,20 @@ class LexicalParser(ABC):
         )
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return _TOO_LONG if len(sentence.tokens) > LONGEST_SENTENCE else ""
 
     def is_whole(self, sentence: LexicalSentence) -> bool:
-        """Whether what a sentence says about places has a subject and can be read."""
+        """Whether the statements about places in a sentence have a subject and can be read."""
         return True
 
     def completed(self, sentence: LexicalSentence, pair: tuple[str, str]) -> Sequence[Statement]:
-        """Complete a sentence that has no subject with the thing mentioned last."""
+        """Use the thing mentioned last to complete a sentence without a subject."""
         it_is = [token._replace(start=sentence.start, end=sentence.start) for token in _IT_IS]
         return self.read([*it_is, *sentence.tokens], f"It is {sentence.text}").statements
 
     def may_be_label(self, sentence: LexicalSentence) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
         start, end = (sentence.start + n for n in gist(sentence.text))
         kinds = {token.kind for token in sentence.tokens if start <= token.start < end}
         return kinds <= _LABEL_KINDS
@@ -181,7 +181,7 @@ class LexicalParser(ABC):
         return self.labelled(self._lexicon.tokens(text), pair)
 
     def answer(self, sentences: Sequence[LexicalSentence]) -> Reading:
-        """Return what the sentences of an answer state."""
+        """Return the statements of an answer's sentences."""
         tokens = [token for sentence in sentences for token in sentence.tokens]
         text = " ".join(sentence.text for sentence in sentences)
         return self.read(_without_reasons(tokens), text)
@@ -256,7 +256,7 @@ def _bears(tokens: Sequence[Token]) -> bool:
 
 
 def _without_reasons(tokens: list[Token]) -> list[Token]:
-    """Drop the reasons from an answer: "left, because ..."."""
+    """Remove the reasons from an answer: "left, because ..."."""
     for position, token in enumerate(tokens):
         if token.kind == "reason" and position:
             return tokens[:position]
@@ -264,7 +264,9 @@ def _without_reasons(tokens: list[Token]) -> list[Token]:
 
 
 def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]:
-    """Split a sentence into claims with their offsets: at each inference word after a statement."""
+    """Split a sentence into claims at each inference word after a statement, and return each claim
+    with its offset.
+    """
     parts: list[list[Token]] = [[]]
     stated = False
     for token in tokens:
@@ -278,7 +280,7 @@ def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]
 
 
 def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is only a quotation: in quotation marks, or on a quoted line."""
+    """Whether a sentence is only a quotation, that is, in quotation marks or on a quoted line."""
     if text[start] == ">":
         return True
     said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")

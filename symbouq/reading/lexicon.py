@@ -1,4 +1,4 @@
-"""Classify the words of a text by the ontology's phrases and words.
+"""Classify the words of a text according to the phrases and words in the ontology.
 
 spaCy tokenizes, matches phrases and finds sentence boundaries (`spacy.blank("en")`,
 `PhraseMatcher`; no trained model). The phrases are in `ontology/`.
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 _COMPOSED = frozenset(("filler", "hedge", "pronoun"))
-"""Word classes whose phrases are read word by word in descriptions: "does not have" does not
-express ignorance there, and "the other" goes with a noun."""
+"""Word classes with phrases that are read word by word in descriptions. There, "does not have" does
+not express ignorance, and "the other" is followed by a noun.
+"""
 _OPENING = frozenset((*DESCRIBING, "attribute", "numeral", "ordinal", "copula"))
 """Kinds of words after which a word in a description may be misspelled."""
 _FULL_STOPS = frozenset((".", "!", "?"))
 _SPELLED = frozenset(("noun", "attribute", "relation", "ordinal"))
 
 _LOOKALIKES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u00a0": " "})
-"""Maps typographic apostrophes and spaces to plain ones. The length is the same, so that character
-offsets stay valid."""
+"""Maps typographic apostrophes and spaces to plain ones. The length of the text does not change, so
+that character offsets stay valid.
+"""
 
 
 _LONG_PIECE = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
@@ -49,12 +51,13 @@ class LexicalEntry(NamedTuple):
     Attributes:
         kind: `relation`, or a word class.
         relation: The canonical relation of a phrase; otherwise empty.
-        place: Whether it names a side, so that a linking word must precede its ground.
-        adjacent: Whether it counts only if its ground follows directly.
+        place: Whether it stands for a side, so that a linking word must come before its ground.
+        adjacent: Whether it is used only if its ground follows directly.
         finite: Whether the phrase is a finite verb.
-        value: What a word in a description means: a kind, a number, or a dimension with its value.
+        value: The meaning of a word in a description: a kind, a number, or a dimension with its
+            value.
         plural: Whether it is a plural noun.
-        verbs: The verbs that it may be a form of.
+        verbs: The verbs of which it may be a form.
     """
 
     kind: str
@@ -76,7 +79,7 @@ class Token(NamedTuple):
         text: The item as written.
         start: Character offset of its start.
         end: Character offset of its end.
-        head: Its first word in lower case, for looking up names.
+        head: Its first word in lower case, used to look up names.
         entry: Its lexicon entry, if any.
     """
 
@@ -89,7 +92,7 @@ class Token(NamedTuple):
 
 
 class Analysis:
-    """A text with its words and the phrases that spaCy found in it.
+    """A text with its words and the phrases found by spaCy.
 
     Attributes:
         text: The text.
@@ -152,7 +155,9 @@ class Lexicon:
             self._add(text, entry)
 
     def _listed(self) -> dict[str, LexicalEntry]:
-        """Return all phrases and words. A text that is both is a relation's phrase."""
+        """Return all phrases and words. An expression in both lists counts as a phrase for a
+        relation.
+        """
         describing = self._describing() if self.ontology.describes else {}
         apart = {
             *describing,
@@ -205,8 +210,10 @@ class Lexicon:
         self._entries[self.nlp.vocab.strings[text]] = entry, text.split(" ", 1)[0]
 
     def analysed(self, text: str) -> Analysis:
-        """Tokenize a text and match phrases. The result can be itemized as a whole or in parts."""
-        # spaCy stores every string it sees, and a long run brings ever new names.
+        """Tokenize a text and match phrases. The result can be split into lexical items as a whole
+        or in parts.
+        """
+        # spaCy stores every string that it reads, and a long run contains more and more names.
         self._texts += 1
         if self._texts % _TEXTS_REMEMBERED == 0:
             self._build()
@@ -229,9 +236,9 @@ class Lexicon:
         return end < len(doc) and (doc[end].text[0].isdecimal() or doc[end].lower_ in self._numbers)
 
     def _inner(self, analysis: Analysis) -> Iterator[int]:
-        """Yield the full stops that do not end a sentence: those inside numbers and in
-        abbreviations. For some abbreviations, the last full stop counts only if no capital letter
-        follows.
+        """Yield the full stops that do not end a sentence, namely full stops inside numbers and in
+        abbreviations. For some abbreviations, the last full stop is included only if no capital
+        letter follows.
         """
         doc = analysis.doc
         for start, (key, end) in analysis.longest.items():
@@ -302,7 +309,7 @@ class Lexicon:
 
     @staticmethod
     def _goes_on(analysis: Analysis, position: int) -> bool:
-        """Whether the sentence goes on after the full stop before a position. Other marks are
+        """Whether the sentence continues after the full stop before a position. Other marks are
         ignored.
         """
         if not analysis.inner:
@@ -344,8 +351,9 @@ class Lexicon:
         return items
 
     def _spelled(self, doc: Doc) -> Doc:
-        """Correct misspelled words in descriptions before phrases are matched. A word after the
-        beginning of a description is corrected if it is one edit away from exactly one known word.
+        """Correct misspelled words in descriptions before phrases are matched. A word is corrected
+        if it follows the beginning of a description and is one edit away from exactly one known
+        word.
         """
         words = [token.text for token in doc]
         changed = False
@@ -365,7 +373,7 @@ class Lexicon:
         )
 
     def _swapped(self, word: str) -> str:
-        """The short word of which two letters were swapped: "hte"."""
+        """The short word in which two letters were swapped: "the" for "hte"."""
         if not 2 <= len(word) <= 3:
             return ""
         twists = {word[1] + word[0] + word[2:], word[:-2] + word[-1] + word[-2]}
@@ -373,7 +381,7 @@ class Lexicon:
         return known[0] if len(known) == 1 else ""
 
     def _right(self, word: str) -> str:
-        """The known word for a misspelled one; empty if none or several fit."""
+        """The known word for a misspelled one; empty unless exactly one word fits."""
         if word not in self._typos:
             near = [text for text in self._spellings if one_edit(word, text)]
             near += [word[1:]] if word[0] == "a" and word[1:] in self._spellings else []
@@ -384,8 +392,8 @@ class Lexicon:
         return self._typos[word]
 
     def _classify(self, orth: int, analysis: Analysis) -> tuple[str, str, str]:
-        """Return kind, text and head of a word that is not a phrase. If the kind is empty, the word
-        is dropped.
+        """Return kind, text and head of a word that is not a phrase. A word with an empty kind is
+        dropped.
         """
         word = analysis.doc.vocab.strings[orth]
         if word.isspace():
@@ -401,8 +409,8 @@ class Lexicon:
 
 
 def _tokenizer(nlp: Language) -> Tokenizer:
-    """Tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for apostrophes
-    inside words (`o'clock`), and that splits off the possessive.
+    """A tokenizer that splits at every mark (`P=`, `upper-left`, `Y(0,1)`), except for apostrophes
+    inside words (`o'clock`). It also splits off the possessive.
     """
     mark = r"[^\w\s]"
     return spacy.tokenizer.Tokenizer(

@@ -1,4 +1,4 @@
-"""Turn a trace's text into relations, with the reader that suits the text."""
+"""Turn a trace's text into relations, with a reader suitable for the text."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class TraceParser:
 
     Args:
         ontology: The tables of the profile.
-        own: The tables of the profile whose words are used for described texts. By default, it is
-            the same profile.
-        pipeline: Package with the pipeline that parses open text. By default, it is the installed
-            one.
+        own: The tables of the profile with the words for described texts. By default, this is the
+            same profile.
+        pipeline: Package with the pipeline for parsing open text. By default, the installed package
+            is used.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class TraceParser:
         return self._reader_of(instance.dataset)
 
     def _kind(self, dataset: str | None) -> str:
-        """Return which kind of reader a text needs, according to its dataset or else to the
+        """Return the kind of reader needed for a text. This depends on the dataset or else on the
         profile.
         """
         if self.ontology.eventful:
@@ -69,7 +69,7 @@ class TraceParser:
         return self.ontology.reads(dataset) or by_profile
 
     def _words(self, kind: str) -> Ontology:
-        """The tables whose words are used for a kind of text."""
+        """The tables with the words for a kind of text."""
         return self._own if kind == "described" else self.ontology
 
     def _reader_of(self, dataset: str | None) -> TraceReader:
@@ -104,8 +104,8 @@ class TraceParser:
         return SyntaxReader(ontology, Sentences(ontology, pipeline(self._pipeline)))
 
     def pipeline_of(self, trace: Trace) -> dict[str, str] | None:
-        """Describe what reads a trace's text (`symbouq.records.trace.ReaderRecord`): package and
-        version of the pipeline, and the language model with the version of its prompt.
+        """Describe the software that reads a trace's text (`symbouq.records.trace.ReaderRecord`):
+        package and version of the pipeline, and the language model with the version of its prompt.
         """
         if trace.structured:
             return trace.reader.model_dump(exclude_none=True) if trace.reader else None
@@ -120,14 +120,18 @@ class TraceParser:
 
     @turn()
     def sentences(self, instance: Instance) -> list[str]:
-        """Split the scene into sentences; empty if it is given only as relations."""
+        """Split the scene into sentences. The result is empty if the scene is given only as
+        relations.
+        """
         if isinstance(instance.scene, str):
             return self.reader_for(instance).split(unwrapped(instance.scene))
         return [*map(unwrapped, instance.scene or ())]
 
     @turn()
     def ahead(self, instances: Iterable[Instance]) -> None:
-        """Read the sentences of several instances in the same batches, if their reader can."""
+        """Read the sentences of several instances in the same batches, if their reader supports
+        this.
+        """
         told: dict[Any, list[Told]] = {}
         for instance in instances:
             if isinstance(instance, Trace) and instance.structured:
@@ -170,10 +174,11 @@ class TraceParser:
 
     @turn()
     def parse(self, instance: Instance) -> ParsedTrace:
-        """Return the relations in a trace, or in a scene with a question, read from text or given.
+        """Return the relations in a trace, or in a scene with a question. They may be given
+        directly or as text.
 
         Raises:
-            RecordError: If a given relation is not in the profile, or the scene cannot be read.
+            RecordError: If a given relation is not in the profile, or if the scene cannot be read.
         """
         if instance.scene_relations is not None:
             asked = cache(partial(self._asked, instance))
@@ -233,7 +238,7 @@ class TraceParser:
 
     @turn()
     def texts(self, instance: Instance) -> TraceTexts:
-        """Split the texts of an instance into sentences for a language model."""
+        """Split the texts of an instance into sentences, as input for a language model."""
         with untimed():
             from symbouq.reading.model.dialogue import TraceTexts
 
@@ -250,7 +255,7 @@ class TraceParser:
         """Read an instance from a language model's replies.
 
         Raises:
-            RecordError: If the readings belong to another text.
+            RecordError: If the readings are for a different text.
         """
         given = instance.readings
         assert given is not None  # checked by the caller
@@ -258,7 +263,7 @@ class TraceParser:
 
     @turn()
     def second_opinion(self, instance: Instance) -> ParsedTrace | None:
-        """Read a trace that a language model has read with the parser, too, if requested."""
+        """If requested, also use the parser to read a trace that was read by a language model."""
         if instance.readings is None or not instance.readings.second_opinion:
             return None
         return self._parsed_text(instance, _cut(self.texts(instance)))
@@ -272,7 +277,7 @@ class TraceParser:
             facts: The ontology's facts, with their positions.
 
         Raises:
-            RecordError: If the trace has no text, or `rules/reading/` does not read it.
+            RecordError: If the trace has no text, or is not read with `rules/reading/`.
         """
         from symbouq.reading.syntax.derivation import derivation
         from symbouq.reading.syntax.reader import SyntaxReader
@@ -287,7 +292,7 @@ class TraceParser:
         ]
 
     def record(self, trace: Trace, parsed: ParsedTrace) -> dict[str, Any]:
-        """Return a trace with relations added to its text, as an input record."""
+        """Return a trace as an input record with its text and the relations read from it."""
         record = trace.model_dump(exclude_unset=True)
         record["profile"] = self.ontology.profile
         record["scene_relations"] = [statement.record(n) for n, statement in parsed.scene]
@@ -315,7 +320,7 @@ class TraceParser:
 
 
 def _written(trace: Trace) -> str | None:
-    """The free text of a trace. A truncated one is cut after its last full sentence."""
+    """The free text of a trace. A truncated text is cut after its last complete sentence."""
     if not trace.truncated:
         return trace.response
     with untimed():
@@ -331,7 +336,9 @@ def _stand_ins(instance: Instance) -> StandIns:
 
 
 def _cut(texts: TraceTexts) -> Told:
-    """Convert sentences that were split for a language model to the form for other readers."""
+    """Convert texts that were split into sentences for a language model to the form for other
+    readers.
+    """
     *steps, last = [*texts.claims] or [""]
     return Told(texts.scene, " ".join(texts.question), steps, last)
 

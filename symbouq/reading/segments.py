@@ -1,8 +1,8 @@
-"""Regions in a response: thinking, text, answer, retractions.
+"""Find the regions of a response: thinking, text, answer, retractions.
 
 Models mark their thinking in different ways, chat formats add further marks, and some answers are
-JSON. The marks and words are in `ontology/answers.lp`; those for retractions are in
-`ontology/language.lp`. Whatever needs a response's answer finds it through this module.
+JSON. The marks and words are in `ontology/answers.lp`, and the words for retractions are in
+`ontology/language.lp`. All other modules use this one to find the answer in a response.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from symbouq.ontology.library import builtin
 from symbouq.reading.force import asks
 
 Role = Literal["step", "thinking", "answer"]
-"""Role of a segment. `thinking` never delivers an answer; a segment marked as `answer` does."""
+"""Role of a segment. A segment of `thinking` never contains the delivered answer; a segment marked
+as `answer` does.
+"""
 
 
 @dataclass(frozen=True)
@@ -44,8 +46,8 @@ class Response:
     """A response without its marks.
 
     Attributes:
-        text: The response, with each mark replaced by a line break and spaces, so that its length
-            is the same.
+        text: The response, with each mark replaced by a line break and spaces, so that the length
+            does not change.
         segments: Its segments, in order.
     """
 
@@ -53,7 +55,7 @@ class Response:
     segments: tuple[Segment, ...]
 
     def role(self, place: int) -> Role:
-        """Return the role of the text at a character."""
+        """Return the role of the text at the given character offset."""
         n = bisect_right(self._starts, place) - 1
         return self.segments[n].role if n >= 0 else "step"
 
@@ -85,9 +87,9 @@ class Response:
 def segmented(response: str) -> Response:
     """Split a response into segments.
 
-    A closing mark without an opening one ends thinking that began at the start of the response, or
-    after the previous region. An opening mark without a closing one applies until the response
-    ends, or until an answer or another channel starts.
+    A closing mark without an opening mark ends thinking that began at the start of the response, or
+    after the previous region. An opening mark without a closing mark applies up to the end of the
+    response, or until an answer or another channel starts.
     """
     response = _untagged(response)
     segments: list[Segment] = []
@@ -111,7 +113,7 @@ def segmented(response: str) -> Response:
 
 
 def _untagged(text: str) -> str:
-    """Blank out tags of HTML and the like, except for those with a role."""
+    """Replace HTML tags and similar tags by blanks, except for tags with a role."""
     if "</" not in text:
         return text
     closed = {found[2].lower() for found in _TAG.finditer(text) if found[1]} | {"br", "hr"}
@@ -146,7 +148,9 @@ def _one_of(texts: Iterable[str]) -> str:
 
 
 def structured(text: str) -> tuple[list[str], str] | None:
-    """Extract steps and answer from JSON, fenced or not, or Python notation, or return None."""
+    """Extract steps and answer from JSON (with or without code fences) or Python notation. Return
+    None for other texts.
+    """
     first = min((n for n in (text.find("{"), text.find("[")) if n >= 0), default=-1)
     last = max(text.rfind("}"), text.rfind("]"))
     outside = text[:first] + text[last + 1 :]
@@ -184,7 +188,7 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def announces(text: str) -> bool:
-    """Whether a sentence announces the answer, rather than asking for it or supposing one."""
+    """Whether a sentence announces the answer, instead of asking for or supposing an answer."""
     found = _announcement().search(text)
     if found is None or asks(text.rstrip(_MARKS)):
         return False
@@ -192,20 +196,22 @@ def announces(text: str) -> bool:
 
 
 def _is_tentative(text: str) -> bool:
-    """Whether a sentence that announces no answer asks for one or supposes one."""
+    """Whether a sentence that does not announce an answer asks for or supposes an answer."""
     if asks(text.rstrip(_MARKS)):
         return _noun().search(text) is not None
     return (_announcement().search(text) or _hedged().search(text)) is not None
 
 
 def supposes(text: str) -> bool:
-    """Whether a text ends in an unfinished sentence that makes what follows a supposition."""
+    """Whether a text ends in an unfinished sentence that turns the following text into a
+    supposition.
+    """
     return _supposing().search(_SENTENCE.split(text.rsplit("\n", 1)[-1])[-1]) is not None
 
 
 def announced(text: str) -> tuple[int, int]:
-    """Return the span of what a text states after the announcement of the answer. Without an
-    announcement, this is the whole text. Marks around it are left out.
+    """Return the span of the text after the announcement of the answer. Without an announcement,
+    this is the whole text. Surrounding marks are excluded.
     """
     start, end = 0, len(text)
     for found in _announcement().finditer(text):
@@ -226,8 +232,8 @@ def announced(text: str) -> tuple[int, int]:
 
 
 def answered(text: str) -> tuple[str, int]:
-    """Return the content of an answer, with its offset. Its announcement and retracted text are
-    left out.
+    """Return the content of an answer, with its offset. The announcement and any retracted text are
+    excluded.
     """
     found = clauses(text, refusing=not refuses(text))
     begin, stop = found.standing[-1] if found.standing else (len(text), len(text))
@@ -237,8 +243,8 @@ def answered(text: str) -> tuple[str, int]:
 
 
 def gist(text: str) -> tuple[int, int]:
-    """Return the span of an answer's actual content. Announcements and inferences, negated
-    alternatives ("not right BUT LEFT, not above") and reasons are left out.
+    """Return the span of an answer's actual content. Excluded are announcements and inferences,
+    negated alternatives ("not right BUT LEFT, not above") and reasons.
     """
     start, end = announced(text)
     for pattern in (_drawing(), _contrasting()):
@@ -250,8 +256,8 @@ def gist(text: str) -> tuple[int, int]:
 
 
 def chosen(text: str, *listings: str) -> str:
-    """Return the option that an answer chooses by its letter alone, "(b)", or its words; empty if
-    none. The given texts may list the options.
+    """Return the option chosen by an answer, either by letter alone, "(b)", or by its words; empty
+    if none is chosen. The options may be listed in the given texts.
     """
     said = text[slice(*gist(text))]
     letter, words = _option().fullmatch(said), _unarticled(said)
@@ -264,8 +270,9 @@ def chosen(text: str, *listings: str) -> str:
 
 
 def fitted(option: str, question: str) -> list[str]:
-    """Return statements that may answer a question by an option, "the lamp": "the lamp is left of
-    B" for "Which is left of B?", "A left of the lamp" for "What is A left of?".
+    """Return statements that may answer the question by the given option. For the option "the
+    lamp", these include "the lamp is left of B" for "Which is left of B?" and "A left of the lamp"
+    for "What is A left of?".
     """
     found = _seeking().search(question)
     if found is None or not option:
@@ -280,18 +287,20 @@ def _unarticled(text: str) -> str:
 
 
 def _listed(listings: Iterable[str]) -> list[tuple[str, str]]:
-    """The options in the first text that lists any, each with its letter."""
+    """The options in the first text that contains a list of options, each with its letter."""
     found = next(filter(None, map(_OPTIONS.findall, listings)), [])
     return [(letter.lower(), option.strip(_MARKS)) for letter, option in found]
 
 
 def options(text: str) -> list[str]:
-    """Return the options that a question lists by letter."""
+    """Return the lettered options in a question."""
     return [option for _, option in _listed([text])]
 
 
 def lettered(options: object) -> str:
-    """Format options as a lettered list; empty if there are none, or if they are only letters."""
+    """Format options as a lettered list; empty if there are no options, or if the options are only
+    letters.
+    """
     texts = options if isinstance(options, list) else []
     if not all(isinstance(each, str) and len(each) > 1 for each in texts):
         return ""
@@ -300,12 +309,12 @@ def lettered(options: object) -> str:
 
 @dataclass(frozen=True)
 class Ending:
-    """Where to look for the answer among sentences.
+    """The place to look for the answer in a list of sentences.
 
     Attributes:
-        at: Index of the sentence that announces the answer or is marked as it, or None.
-        since: If there is none, index of the first sentence that may be the answer. Earlier ones
-            were doubted, retracted or thinking.
+        at: Index of the sentence that announces the answer or is marked as the answer, or None.
+        since: If `at` is None, the index of the first sentence that may be the answer. Earlier
+            sentences were doubted, retracted or thinking.
     """
 
     at: int | None
@@ -318,14 +327,14 @@ def answering(
     asks_whether: bool,
     is_label: Callable[[int], bool],
 ) -> Ending:
-    """Find the answer in a response: the announced or marked sentence; otherwise the last one, if
-    it answers a yes/no question, is a bare label, or is the only one.
+    """Find the answer in a response: the announced or marked sentence; otherwise the last sentence
+    if it answers a yes/no question, is a bare label, or is the only sentence.
 
     Args:
         sentences: The sentences of the response.
         roles: Their roles.
         asks_whether: Whether the question is a yes/no question.
-        is_label: Function that says whether the sentence at an index is only a label.
+        is_label: Function that returns whether the sentence at an index is only a label.
     """
     found, last = ending(sentences, roles), len(sentences) - 1
     if found.at is not None or last < 0:
@@ -347,7 +356,9 @@ def answering(
 
 
 def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
-    """Find where to look for the answer in a response: where it is marked, or announced."""
+    """Find the place to look for the answer in a response, that is, where it is marked or
+    announced.
+    """
     marked = [n for n, role in enumerate(roles) if role == "answer" and _has_words(sentences[n])]
     if marked:
         first = marked[-1]
@@ -372,7 +383,8 @@ def ending(sentences: Sequence[str], roles: Sequence[Role]) -> Ending:
 
 
 def is_cut_off(text: str, start: int, end: int) -> bool:
-    """Whether a sentence breaks off: it has no end, but the text before it on the same line has.
+    """Whether a sentence breaks off: it has no end mark, but the text before it on the same line
+    has one.
 
     Args:
         text: The text.
@@ -400,25 +412,25 @@ def retracts(text: str) -> bool:
 
 
 def infers(text: str) -> bool:
-    """Whether a retraction draws on the text before it, which then stands: "A is left of B, SO that
-    was wrong".
+    """Whether a retraction is a conclusion from the preceding text, so that this text is not itself
+    retracted: "A is left of B, SO that was wrong".
     """
     return _inferring().match(text) is not None
 
 
 def refuses(text: str) -> bool:
-    """Whether a sentence says only "no"."""
+    """Whether a sentence consists only of "no"."""
     return _refusing().fullmatch(text) is not None
 
 
 def judges(text: str) -> bool:
-    """Whether a sentence says only yes or no."""
+    """Whether a sentence consists only of yes or no."""
     return " ".join(_WORDS.findall(_leading().sub("", text.lower()))) in _judgements()
 
 
 def broken(text: str) -> str:
     """Put each retraction of a clause on a line of its own: "A is left of B - no, scratch that."
-    The length stays the same.
+    The length of the text stays the same.
     """
     pieces: list[str] = []
     last = 0
@@ -440,12 +452,12 @@ def broken(text: str) -> str:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of a text after retractions, by their spans.
+    """The clauses of a text after taking retractions into account, as spans.
 
     Attributes:
-        standing: The clauses that stand.
+        standing: The clauses that were not retracted.
         taken: The last clause that was retracted, or None.
-        before: Whether the text retracts part of what precedes it.
+        before: Whether the text retracts part of the preceding text.
     """
 
     standing: tuple[tuple[int, int], ...]
@@ -454,7 +466,7 @@ class Clauses:
 
 
 def clauses(text: str, refusing: bool = False) -> Clauses:
-    """Sort a text's clauses by whether they are retracted.
+    """Split a text into clauses, and separate the retracted ones from the others.
 
     Args:
         text: The text.
@@ -502,7 +514,7 @@ def taken_back(texts: Sequence[str]) -> list[list[tuple[int, int]]]:
 
 
 def unretracted(texts: Sequence[str]) -> list[str]:
-    """Blank out retracted clauses and retractions in consecutive texts."""
+    """Replace retracted clauses and retractions in consecutive texts by blanks."""
     kept = []
     for text, spans in zip(texts, taken_back(texts), strict=True):
         edges = [(0, 0), *spans, (len(text), len(text))]
@@ -519,7 +531,7 @@ def upheld(text: str) -> str:
 
 
 def _retractions(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the spans of retractions, with the words that open and close them."""
+    """Yield the spans of retractions, with their opening and closing words."""
     words = set(_RUN.findall(text.lower()))
     if not any(words.issuperset(told) for first in words for told in _retracting().get(first, ())):
         return
@@ -550,7 +562,7 @@ def _retractions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _opened(text: str, place: int, subject: bool) -> int | None:
-    """The start of the clause with a retraction phrase; None if it retracts nothing.
+    """The start of the clause with a retraction phrase; None if the phrase retracts nothing.
 
     Args:
         text: The text.
@@ -573,8 +585,8 @@ def _opened(text: str, place: int, subject: bool) -> int | None:
 
 
 def _interrupted(text: str, place: int) -> str:
-    """The clause interrupted before a character, "A is left, no, right of B"; empty if there is
-    none.
+    """The clause that is interrupted before the given character offset, "A is left, no, right of
+    B"; empty if there is no such clause.
     """
     before = text[max(0, place - _WINDOW) : place].rstrip(_PAUSES + "\n")
     clause = _SENTENCE.split(before.rsplit("\n", 1)[-1])[-1]
@@ -628,7 +640,7 @@ def _cues() -> dict[str, frozenset[str]]:
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern in which the name of a role stands for its words."""
+    """Compile a pattern in which the names of roles stand for the words with these roles."""
     words = {role: _one_of(texts) for role, texts in _cues().items()}
     return re.compile(pattern % words, re.IGNORECASE | re.MULTILINE)
 
@@ -652,7 +664,7 @@ _aside = partial(
     _compiled,
     r"\s{0,3}(?:[,;(]|\s[-\u2013\u2014]\s)?\s{0,3}\b(?:%(reason)s|%(denial)s)\b|\s\((?=\S{1,40}\s)",
 )
-"""What follows the actual answer: what it is not, and reasons for it."""
+"""Text after the actual answer: rejected alternatives, and reasons."""
 _supposing = partial(_compiled, r"\b(?:%(supposing)s)\b")
 _doubting = partial(_compiled, r"[^\w\n]{0,9}(?:(?:%(contrary)s)\W{1,3})?(?:%(doubt)s)\b")
 _assenting = partial(
@@ -670,8 +682,9 @@ _closing = partial(
     r"|\b(?:%(contrary)s|%(reason)s)\b))",
 )
 _not_own = partial(_compiled, r"\b(?:%(former_form)s|%(announcing)s)\b|\bthat\s+\w|\bis\b")
-"""Words that refer to something other than the claim before: an earlier answer, or a claim that is
-named."""
+"""Words that refer to something other than the preceding claim: an earlier answer, or a claim that
+is mentioned explicitly.
+"""
 
 
 @cache
@@ -701,11 +714,11 @@ def _judgements() -> frozenset[str]:
 
 @cache
 def _drawing() -> re.Pattern[str]:
-    """A pattern for the start of an inferred answer, "So, therefore, it is ", or for an option's
-    letter.
+    """A pattern for the start of an inferred answer, "So, therefore, it is ", or for the letter of
+    an option.
     """
     drawn = r"(?:%(conclusion)s|%(clause)s|%(contrary)s|%(doubt)s|%(opening)s|%(adverb)s)\b\W{0,9}"
-    option = r"\(?[a-h](?:[.):]\s+|\)\s*)"
+    option = r"\(?[a-h](?:[.):]\s+|\)\s*)(?=\W{0,4}\w)"
     return _compiled(rf"\W{{0,9}}(?:{drawn}(?:that\b\s*)?){{0,4}}(?:it(?:\sis|'s)\s+|{option})?")
 
 
@@ -714,8 +727,8 @@ _RUN = re.compile(r"[^\W\d_]+")
 
 @cache
 def _retracting() -> dict[str, list[set[str]]]:
-    """Map the first word of each retraction phrase to the phrase's words. This makes it quick to
-    skip texts without retraction.
+    """Map the first word of each retraction phrase to the words of the phrase. With this map, texts
+    without retractions can be skipped quickly.
     """
     names = ("retraction", "blunder", "meant", "refusal", "replacing")
     found: dict[str, list[set[str]]] = {}

@@ -1,7 +1,8 @@
-"""Stand-ins for given names: words no longer than the names, which a parser reads as names.
+"""Stand-ins for given names. A stand-in is a word that a parser reads as a name, and is no longer
+than the original name.
 
-If a scene is given as relations, its names are known. "Inner Glade" is then one thing, whatever the
-words mean elsewhere.
+If a scene is given as relations, its names are known. "Inner Glade" is then a single thing,
+whatever these words mean in other texts.
 """
 
 from __future__ import annotations
@@ -13,14 +14,16 @@ from dataclasses import replace
 from symbouq.reading.text import Claim, ParsedTrace, Question, Statement
 
 _SHORTEST = 2
-"""Minimum length of a name that is replaced. A shorter one, "A", is read as a name anyway."""
+"""Minimum length of a name that is replaced. A shorter name such as "A" is read as a name anyway.
+"""
 
 
 _WORD = re.compile(r"(?<!\w)([A-Z]\d\d?) *")
 
 
 class StandIns:
-    """Replace names in a text by stand-ins, and stand-ins by names in the reading.
+    """Replace names in a text by stand-ins, and replace the stand-ins by the names in the result of
+    reading.
 
     Args:
         names: The names.
@@ -45,7 +48,7 @@ class StandIns:
         return self._found.sub(word, text)
 
     def parsed(self, read: ParsedTrace, scene: Sequence[tuple[int, Statement]]) -> ParsedTrace:
-        """Put the names back into the reading of a trace, along with the given scene."""
+        """Put the names back into the reading of a trace, and add the given scene."""
         claims = tuple(self._claim(claim) for claim in read.claims)
         question: Callable[[], Question] = lambda: self._question(read.question())  # noqa: E731
         faults = tuple(map(self._restored, read.faults))
@@ -85,7 +88,9 @@ class StandIns:
 
 
 def _label(number: int, length: int) -> str:
-    """A word for the name with the given number, "Z07", no longer than the name."""
+    """The stand-in for the name with the given number, "Z07". It is no longer than the given
+    length.
+    """
     digits = 1 if length < 3 else 2
     letter, rest = divmod(number, 10**digits)
     return f"{chr(ord('Z') - letter % 26)}{rest:0{digits}}"

@@ -11,7 +11,7 @@ _PLURALS = (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "
 
 
 def stems(word: str) -> set[str]:
-    """Return the verbs and nouns that a word may be a form of, including the word itself."""
+    """Return the verbs and nouns of which a word may be a form, including the word itself."""
     found = {word.removesuffix(ending) for ending in _ENDINGS}
     return found | {_DOUBLED.sub(r"\1", word)}
 

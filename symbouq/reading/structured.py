@@ -32,7 +32,7 @@ def structured_trace(
         question: Function that reads the question.
 
     Raises:
-        RecordError: If a relation is not in the profile, or only some relations have sentence
+        RecordError: If a relation is not in the profile, or if only some relations have sentence
             numbers.
     """
     named = {name for r in trace.scene_relations or () for name in (r.subject, r.object)}
@@ -99,10 +99,10 @@ def structured_trace(
 
 
 def _count(claim: ClaimRecord, number: int) -> Count | None:
-    """The bounds of a counted claim; None for other claims.
+    """The minimum and maximum of a counted claim; None for other claims.
 
     Raises:
-        RecordError: If a counted claim has no bounds.
+        RecordError: If a counted claim has no minimum and maximum.
     """
     if claim.stance != "counted":
         return None

@@ -1,4 +1,4 @@
-"""What texts state: the types that readers return and the audit takes."""
+"""The content of texts: the types that are returned by readers and used by the audit."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from symbouq.ontology.tables import Ontology, Triple
 from symbouq.reading.clauses import Clauses
 
 SURE = 0.75
-"""Minimum confidence at which a relation counts as read with certainty."""
+"""Minimum confidence for a relation to count as certain."""
 IN_PART = "in-part"
-"""Reason why a claim states less than it says: it was read only in part."""
+"""Reason for a claim with incomplete statements: it was read only in part."""
 ASSERTED = "asserted"
 """Stance of a plain assertion."""
 NOWHERE = (0, 0)
-"""Span of a relation given in a record, which has no words."""
+"""Span of a relation that is given in a record and not in words."""
 Count = tuple[int, int]
-"""Minimum and maximum number of relations that are true."""
+"""Minimum and maximum number of true relations."""
 
 
 @dataclass(frozen=True)
@@ -31,15 +31,15 @@ class Statement:
     Attributes:
         figure: The thing that is placed.
         relation: The canonical relation.
-        ground: The thing it is placed relative to.
+        ground: The thing relative to which the figure is placed.
         span: Character offsets of the words; `NOWHERE` if there are none.
         confidence: Confidence in (0, 1].
-        grounded: Whether the scene or the question names both things.
+        grounded: Whether both things are mentioned in the scene or the question.
         offset: Figure minus ground on each axis.
-        unit: The unit of the offset; empty if the text states none.
+        unit: The unit of the offset; empty if the text contains no offset.
         direction: The relation without amounts, if `relation` includes them
             (`symbouq.auditing.quantities`).
-        sentence: Number of the sentence, if a record gives it.
+        sentence: Number of the sentence, if given in a record.
     """
 
     figure: str
@@ -84,7 +84,7 @@ class Statement:
 
 
 def offset_of(record: Mapping[str, Any]) -> Offset:
-    """Convert the offset in the record of a relation."""
+    """Convert the offset in a relation's record."""
     return tuple(
         Shift(axis, Fraction(str(value)), sense)
         for axis, told in (record.get("offset") or {}).items()
@@ -93,12 +93,12 @@ def offset_of(record: Mapping[str, Any]) -> Offset:
 
 
 def grouped(ontology: Ontology, group: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield the statements for "A is between B and C": A is related to an extra thing that spans B
-    and C. With only one ground, nothing is stated.
+    """Yield the statements for "A is between B and C". They relate A to an extra thing that spans B
+    and C. If there is only one ground, there are no statements.
 
     Args:
         ontology: The tables of the profile.
-        group: The same relation between one figure and each of its grounds, in order.
+        group: Statements of the same relation between one figure and each of its grounds, in order.
     """
     if len(group) > 1:
         whole = " and ".join(statement.ground for statement in group)
@@ -115,14 +115,14 @@ def triples(statements: Iterable[Statement]) -> tuple[tuple[str, str, str], ...]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim in a response: its type, its text, and what it states.
+    """A claim in a response: its type, its text, and its statements.
 
     Its stance is `asserted`; `necessary`, `possible`, `impossible`, `unnecessary` or
-    `undetermined`; `counted`, if it says how many of its relations hold; or one that states
-    nothing: `supposed` (under an "if" or "suppose"), `asked`, `quoted` (only somebody's words) or
-    `retracted` (by later text). Without statements, its reason may be `unread`, `uncertain` or
-    `not-in-profile`. Its rest holds words about places that were not read. If there are any, its
-    reason is `in-part`. If the profile reads events, it has clauses.
+    `undetermined`; `counted`, if it is about the number of its relations that hold; or a stance
+    without assertion: `supposed` (after an "if" or "suppose"), `asked`, `quoted` (only somebody's
+    words) or `retracted` (by later text). If a claim has no statements, its reason may be `unread`,
+    `uncertain` or `not-in-profile`. Its rest holds words about places that were not read. If there
+    are such words, its reason is `in-part`. If the profile reads events, the claim has clauses.
     """
 
     type: str
@@ -142,14 +142,14 @@ class Claim:
 
 @dataclass(frozen=True)
 class Question:
-    """A question about a scene, as read.
+    """A question about a scene, after reading.
 
     Attributes:
         text: The question, or a statement to be judged.
-        pair: The pair it asks about, as figure and ground, if it names two things.
-        states: Relations between names that it states or asks to confirm: "Is A left of B?".
-        stance: The stance of these relations: whether the question asks if they hold, can hold or
-            must hold.
+        pair: The pair that it asks about, as figure and ground, if it mentions two things.
+        states: Relations between named things that it states or asks about: "Is A left of B?".
+        stance: The stance of these relations, that is, whether the question asks if they hold, can
+            hold or must hold.
     """
 
     text: str
@@ -164,20 +164,21 @@ def _unasked() -> Question:
 
 @dataclass(frozen=True)
 class ParsedTrace:
-    """A trace, as read.
+    """A trace, after reading.
 
     Attributes:
-        scene: What the scene states, each statement with the number of its sentence.
+        scene: The statements of the scene, each with the number of its sentence.
         claims: The claims, with the conclusion last.
-        faults: Messages about parts that were not read because of an internal error or their
-            length.
-        events: The clauses of each scene sentence with its number, empty if unread; None if the
-            profile reads no events.
-        complete: Whether everything that the scene says about places was read. If the reader cannot
-            know that, whether every sentence states something.
+        faults: Messages about parts that were not read because of an internal error or because of
+            their length.
+        events: The clauses of each scene sentence, with the sentence number. The clauses of an
+            unread sentence are empty. None if the profile does not read events.
+        complete: Whether everything about places in the scene was read. If the reader cannot
+            determine this, whether every sentence has a statement.
         lost: Messages about scene sentences or a question that were not read.
         question: Function that reads the question when first called. It raises `PipelineError` if
-            only the question is text and no pipeline is installed, or `InternalError`.
+            only the question is text and no pipeline is installed, and `InternalError` after an
+            internal error.
     """
 
     scene: tuple[tuple[int, Statement], ...]
@@ -189,12 +190,12 @@ class ParsedTrace:
     question: Callable[[], Question] = field(default=_unasked, compare=False)
 
     def of_sentence(self, number: int) -> tuple[Statement, ...]:
-        """Return what a scene sentence states."""
+        """Return the statements of a scene sentence."""
         return tuple(statement for n, statement in self.scene if n == number)
 
     @cached_property
     def slots(self) -> dict[str, int]:
-        """Maps each thing's name to a number, from 0 in order of appearance."""
+        """Maps the name of each thing to a number, counted from 0 in order of appearance."""
         claimed = (statement for claim in self.claims for statement in claim.relations)
         return slots_of((*(statement for _, statement in self.scene), *claimed))
 
@@ -204,12 +205,12 @@ class ParsedTrace:
         return tuple(self.slots)
 
     def triple(self, statement: Statement) -> Triple:
-        """Return a statement in terms of numbered things."""
+        """Return a statement with numbers in place of the things' names."""
         return self.slots[statement.figure], statement.relation, self.slots[statement.ground]
 
     @property
     def numbered(self) -> list[tuple[int, Triple]]:
-        """The scene in terms of numbered things."""
+        """The scene's statements with numbers in place of the things' names."""
         return [(number, self.triple(statement)) for number, statement in self.scene]
 
 

@@ -1,4 +1,4 @@
-"""Read whole traces: scene, question and claims in order, for any parser."""
+"""Read whole traces with any parser: scene, question and claims, in this order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from symbouq.reading.text import ParsedTrace, Question, Statement
 
 
 class Told(NamedTuple):
-    """The texts of a trace for a reader.
+    """The texts of a trace, as input for a reader.
 
     Attributes:
         scene: The scene's sentences.
@@ -42,9 +42,10 @@ class ClaimTexts:
     """The texts of a trace's claims.
 
     Attributes:
-        texts: The claims without the conclusion, or the whole response.
+        texts: The claims other than the conclusion, or the whole response.
         conclusion: The conclusion, if it is given separately.
-        response: The response whose sentences are the claims; None if claims are given one by one.
+        response: The response whose sentences are the claims; None if the claims are given as
+            separate texts.
     """
 
     texts: Sequence[str]
@@ -54,16 +55,16 @@ class ClaimTexts:
 
 @dataclass(frozen=True)
 class Setting:
-    """The scene and question of a trace, as read.
+    """The scene and question of a trace, after reading.
 
     Attributes:
-        scene: What each scene sentence states.
+        scene: The statements of each scene sentence.
         pair: The pair that the question asks about: figure and ground.
         question: Function that reads the question.
         parser: Function that creates a parser for claims about the scene.
         faults: Messages about parts of the scene that were not read.
         lost: Messages about scene sentences or a question that cannot be read.
-        complete: Whether everything that the scene says about places was read; None if unknown.
+        complete: Whether everything about places in the scene was read; None if unknown.
         events: The clauses of each scene sentence, if the profile reads events.
     """
 
@@ -115,7 +116,7 @@ class TraceReader(ABC):
         truncated: bool = False,
         options: str = "",
     ) -> ParsedTrace:
-        """Read a trace whose claims are given one by one or as free text.
+        """Read a trace. Its claims are given as separate texts or as free text.
 
         Raises:
             ReadingError: If a scene sentence does not end within the limit.
@@ -134,7 +135,7 @@ class TraceReader(ABC):
             except InternalError as error:
                 if error.part in failed:
                     raise
-                # Read again without the claim, as it may have left the things half changed.
+                # Read again without the claim, since the failed attempt may have changed things.
                 failed[error.part] = str(error)
                 continue
             return ParsedTrace(
@@ -154,7 +155,7 @@ class TraceReader(ABC):
         response: str | None,
         truncated: bool = False,
     ) -> ClaimTexts:
-        """Return the texts of a trace's claims, which are given one by one or as free text."""
+        """Return the texts of a trace's claims, given as separate texts or as free text."""
         if response is None:
             return ClaimTexts(steps or (), conclusion or "", None)
         segments = segmented(response)

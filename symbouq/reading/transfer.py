@@ -1,8 +1,8 @@
-"""Adapt texts that are read with the tables of one profile to another one, in which they are
+"""Adapt a text that was read with the tables of one profile to another profile, in which it is
 judged.
 
-The words of a sentence mean the same in every profile. The profile defines what the relations
-imply.
+Words have the same meaning in every profile, but the consequences of the relations depend on the
+profile.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ def transferred(text: ParsedTrace, ontology: Ontology) -> ParsedTrace:
     """Translate a text read with the tables of another profile into relations of this one.
 
     Directions that are stated together but exclude each other in this profile are joined: "above
-    and to the left of". A claim with relations outside the profile states nothing, for that reason.
+    and to the left of". A claim with relations outside the profile has no statements. If it is
+    asserted, its reason becomes `not-in-profile`.
 
     Args:
         text: The text as read.
@@ -65,8 +66,8 @@ def together(
         ontology: The tables of the profile.
 
     Returns:
-        The relations of the profile, each with the positions of the statements it comes from.
-            Relations outside the profile are omitted.
+        The relations of the profile, each with the positions of the original statements. Relations
+            outside the profile are omitted.
     """
     joins, excludes = ontology.relations.join, ontology.relations.excludes
     found: dict[tuple[T, str, T], list[int]] = {}

@@ -1,8 +1,8 @@
 """Import spaCy without its commands, and without PyTorch unless a pipeline needs it.
 
-If PyTorch is installed, thinc, spaCy's numerical library, imports it. On a few sentences, this
-takes more than half of a command's time, and spaCy's own commands take a fifth of the rest. Both
-can still be imported later.
+If PyTorch is installed, spaCy's numerical library, thinc, imports it. For a few sentences, this
+import takes more than half of a command's time, and spaCy's own commands take a fifth of the rest.
+Both can still be imported later.
 """
 
 import sys
@@ -14,11 +14,11 @@ from typing import Any
 __all__ = ("spacy",)
 
 _NEED_TORCH = ("spacy_transformers", "spacy_curated_transformers")
-"""Packages whose pipelines run on PyTorch through thinc."""
+"""Packages with pipelines that run on PyTorch through thinc."""
 
 
 def _info(*args: Any, **named: Any) -> Any:
-    """`spacy.info`: importing spaCy takes nothing else from its commands."""
+    """A replacement for `spacy.info`, the only one of its commands that spaCy imports."""
     return import_module("spacy.cli.info").info(*args, **named)
 
 

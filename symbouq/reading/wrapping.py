@@ -25,7 +25,8 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 _MARKER = re.compile(r"\s*(?:[-*+\u2022]|\(?\w{1,2}[.)])\s+")
 _LABEL = re.compile(r"\s*(?:\w+ ){0,3}\w+\s*:")
 _APART = re.compile(r"\s*(?:#|\||>|```)|\s{5,}")
-"""Beginnings of lines that are not joined to the line before: headings, rows, quotations, code."""
+"""Beginnings of lines that are not joined to the preceding line: headings, rows, quotations, code.
+"""
 _END = re.compile(r"[.!?\u2026][*_\"')\]\u201d]*(?:\s|$)")
 _FEWEST = 3
 """Minimum number of words on a line where a wrapped sentence may begin."""

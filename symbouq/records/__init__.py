@@ -1,7 +1,7 @@
 """Input and output records, one JSON object per line.
 
-Every field is documented in its schema; `json_schema()` exports the schemas. Unknown fields of
-an input record are ignored and kept.
+Every field is documented in its schema; `json_schema()` exports the schemas. Unknown fields of an
+input record are ignored, but kept.
 """
 
 from symbouq.records.answer import AnswerRecord

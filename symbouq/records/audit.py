@@ -15,13 +15,13 @@ SCHEMA_VERSION = 1
 
 Context = Literal["assumed", "grounded", "non-committal"]
 """Earlier claims that form the context of a claim. `assumed`: all of them (Eq. prefix); `grounded`:
-those that the scene entails (Eq. trusted); `non-committal`: as grounded, but contradictions of
-earlier claims are reported (appendix Assumed and Grounded Contexts).
+those that the scene entails (Eq. trusted); `non-committal`: the same as `grounded`, but
+contradictions of earlier claims are reported (appendix Assumed and Grounded Contexts).
 """
 Answers = Literal["answer", "relation"]
-"""How to judge the conclusion. `answer` compares a conclusion without a relation with what the
-scene settles. `relation` judges relations only, as the paper does, and admits every claim that has
-relations to the contexts.
+"""How to judge the conclusion. `answer` compares a conclusion without a relation with the answer
+that follows from the scene. `relation` judges relations only, as the paper does, and admits every
+claim that has relations to the contexts.
 """
 VerdictName = Literal["entailed", "contradicted", "unknown", "not-evaluable"]
 
@@ -86,7 +86,7 @@ class ClaimAudit(Record):
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
     lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
     added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
-    `retracted` text states nothing.
+    `retracted` text makes no claim.
     """
     least: int | None = None
     """Minimum number of true relations, for a `counted` claim."""
@@ -95,7 +95,7 @@ class ClaimAudit(Record):
     relations: list[RelationRecord]
     """Canonical relations that the claim states."""
     rest: list[str] = Field(default_factory=list)
-    """Words about places that were not read. A claim that has any is never entailed."""
+    """Unread words about places. A claim with such words is never entailed."""
     verdict: VerdictName
     """Verdict in the assumed context."""
     grounded_verdict: VerdictName
@@ -121,7 +121,7 @@ class ClaimAudit(Record):
     premises: list[str]
     """Premises of a decided verdict: `scene:N` and `claim:N`."""
     presumed: list[str] = Field(default_factory=list)
-    """Defaults that the verdict also rests on, such as `on_top_of implies borne_by`."""
+    """Defaults that the verdict also depends on, such as `on_top_of implies borne_by`."""
     message: str
     """The finding in plain words."""
 
@@ -132,9 +132,9 @@ class ProfileRecord(Record):
     symbolizability: Share
     """Share of claims with a supported relation."""
     unknown_rate: Share
-    """Share of those that are unknown."""
+    """Share of claims with a supported relation that are unknown."""
     determinacy: Share
-    """Share of those that are entailed or contradicted."""
+    """Share of claims with a supported relation that are entailed or contradicted."""
     applicability: Share
     """Share of all claims that are entailed or contradicted."""
     unparsed: int
@@ -193,8 +193,8 @@ class Audit(Record):
     truncated: bool = False
     """Whether the trace's output was cut off or is empty. There is then no answer and no score."""
     timed_out: bool = False
-    """Whether time ran out. Claims whose message says so have no verdict, and premises and repairs
-    may not be the best ones.
+    """Whether time ran out. Claims with a message about the limit then have no verdict, and
+    premises and repairs may not be the best ones.
     """
     faults: list[str] = Field(default_factory=list)
     """Parts that were not read, because of an error or their length, or that were not decided in

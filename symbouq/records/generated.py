@@ -8,7 +8,7 @@ from typing import Any
 Record = Mapping[str, Any]
 
 SEGMENTED = "segmented"
-"""Field that marks traces whose claims come from their audit."""
+"""Field that marks traces with claims that were taken from their audit."""
 
 ANSWER = (
     "response",
@@ -27,7 +27,7 @@ ANSWER = (
 )
 """Fields of a trace that belong to its own answer, not to other answers to the same question."""
 RELATIONAL = ("scene_relations", "scene_events", "complete")
-"""Fields for claims given as relations. Answers in words do not have them."""
+"""Fields for claims given as relations. Plain-text answers do not have these fields."""
 
 
 def is_structured(record: Record) -> bool:

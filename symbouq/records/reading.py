@@ -22,13 +22,13 @@ Stance = Literal[
 ]
 """How a claim is made. Necessary, possible and impossible claims, and lists of alternatives, are
 judged over the possible layouts and are not added to a context. Supposed, asked, quoted and
-retracted text states nothing.
+retracted text makes no claim.
 """
 
 Unexpressible = Literal["no-relation", "number", "frame", "change", "quantifier", "reference"]
-"""Why words about a place are not a relation: the ontology has none for them; they state a number,
-another frame of reference, a change or time, or a quantifier over unlisted things; or they are
-unclear.
+"""Why words about a place are not a relation: the ontology has no relation for the words; they
+state a number, another frame of reference, a change or time, or a quantifier over unlisted things;
+or the words are unclear.
 """
 
 Words = str | Annotated[list[int], Field(min_length=2, max_length=2)]
@@ -96,7 +96,7 @@ class HeadingReading(_Part):
 
 
 class UnexpressedReading(_Part):
-    """Words about a place that belong to no relation."""
+    """Words about a place that are not part of any relation."""
 
     words: Words
     """The words."""
@@ -120,11 +120,11 @@ class SentenceReading(_Part):
     count: list[int] = Field(default_factory=list, max_length=2)
     """How many of the counted relations hold, at least and at most; empty if none are counted."""
     unexpressed: list[UnexpressedReading] = Field(default_factory=list)
-    """Words about a place that belong to no relation."""
+    """Words about a place that are not part of any relation."""
 
 
 class Reply(_Part):
-    """A language model's reading of some sentences of a trace."""
+    """A language model's reading of one or more sentences of a trace."""
 
     sentences: list[SentenceReading]
     """Sentences, in order."""
@@ -140,7 +140,7 @@ class ReadingsRecord(Record):
     model: str
     """The language model."""
     prompt: str
-    """Version of the prompt that it was given."""
+    """Version of the prompt given to the model."""
     second_opinion: bool = False
     """Whether the parser also reads the trace, for comparison."""
     alone: bool = False

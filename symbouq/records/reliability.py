@@ -32,7 +32,7 @@ class Reliability(Record):
     model_hash: str
     """Hash of the model file."""
     missing: list[str] = Field(default_factory=list)
-    """Scores that the trace does not have. Their validation means are used instead."""
+    """Scores that the trace does not have. The mean values on validation data are used instead."""
     faults: list[str] = Field(default_factory=list)
     """Why scores are missing although the trace has input for them, such as tokens that belong to
     another text.

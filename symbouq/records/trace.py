@@ -30,14 +30,14 @@ class RelationRecord(Record):
     object's, `{"x": -3}`, or to bounds on it, `{"x": {"<": -3}}`, with <, <=, > or >=.
     """
     unit: str | None = None
-    """Unit of `offset`, which must be one of the profile's; absent if the text states none."""
+    """Unit of `offset`, which must be a unit of the profile; absent if the text states no unit."""
     sentence: Annotated[int, Field(ge=1)] | None = None
     """Number of the scene sentence or claim that states it, from 1."""
     span: Annotated[list[int], Field(min_length=2, max_length=2)] | None = None
     """Character offsets (start, end) within that sentence or claim."""
     confidence: Annotated[float, Field(ge=0, le=1)] = 1.0
-    """Share of such readings that are right. Below 0.75, the claim contradicts nothing
-    (docs/reading.md).
+    """Share of such readings that are right. A claim with a confidence below 0.75 is kept out of
+    the context (docs/reading.md).
     """
     grounded: bool | None = None
     """Whether the scene or question names both things; computed if absent."""
@@ -80,11 +80,11 @@ class ClauseRecord(Record):
     goes: list[tuple[str, str]] = Field(default_factory=list)
     """Ways with their grounds."""
     located: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the place where the event happens, with their grounds."""
+    """Relations that describe where the event happens, with their grounds."""
     within: list[tuple[str, str]] = Field(default_factory=list)
     """Pairs of grounds that surround the place of the event."""
     started: list[tuple[str, str]] = Field(default_factory=list)
-    """Relations of the starting place, with their grounds."""
+    """Relations that describe where the movement starts, with their grounds."""
     back: bool = False
     """Whether the clause reverses the previous way."""
     often: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -104,16 +104,16 @@ class ClaimRecord(Record):
     """Stance. `necessary`, `possible`, `impossible`, `unnecessary` and `undetermined` claims, and
     lists of possible relations (`alternatives`), are judged over the possible layouts. They are not
     added to a context, and neither are `counted` claims. `supposed`, `asked`, `quoted` and
-    `retracted` text states nothing.
+    `retracted` text makes no claim.
     """
     least: Annotated[int, Field(ge=0)] | None = None
     """Minimum number of true relations, for a `counted` claim."""
     most: Annotated[int, Field(ge=0)] | None = None
     """Maximum number of true relations, for a `counted` claim."""
     reason: Literal["", "unread", "uncertain", "in-part", "not-in-profile", "denied"] = ""
-    """Why a text that mentions a place states nothing."""
+    """Why a claim that mentions a place states no relation."""
     rest: list[str] = Field(default_factory=list)
-    """Words about places that were not read. A claim that has any is never entailed."""
+    """Unread words about places. A claim with such words is never entailed."""
     relations: list[Relation] = Field(default_factory=list)
     """Relations that the claim states; empty if none is supported."""
     events: list[ClauseRecord] = Field(default_factory=list)
@@ -147,13 +147,13 @@ class Instance(Record):
     id: Annotated[str, Field(min_length=1), BeforeValidator(_identity)]
     """Id, unique within its file."""
     scene: list[EncodableText] | EncodableText | None = None
-    """Trusted description: a list of sentences, or one text to split."""
+    """Trusted description: a list of sentences, or a string that is split into sentences."""
     scene_relations: list[Relation] | None = None
     """The scene as relations. If given, the text is not parsed."""
     scene_events: list[list[ClauseRecord]] | None = None
     """The same content as clauses, one list per sentence, in a profile for events."""
     question: EncodableText = ""
-    """The question. It names the pair that a bare label is about."""
+    """The question. It determines which pair of things a bare label describes."""
     dataset: EncodableText | None = None
     """Name of the dataset, which determines the profile and the reader."""
     profile: EncodableText | None = None
@@ -207,8 +207,8 @@ class Trace(Instance):
     claims: list[ClaimRecord] | None = None
     """Claims as relations, in order; the last one is the conclusion."""
     complete: bool = True
-    """For traces given as relations: whether the relations are all that the scene says about
-    places. If not, gaps decide nothing.
+    """For traces given as relations: whether the relations are all that the scene states about
+    places. If not, missing relations decide nothing.
     """
     faults: list[EncodableText] = Field(default_factory=list)
     """For traces given as relations: parts of the text that could not be read."""

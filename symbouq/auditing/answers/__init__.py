@@ -1,8 +1,8 @@
-"""Answers to a trace's question: the delivered answer, the scene's own answer, and the judgement of
-the first by the second.
+"""Answers to a trace's question: the delivered answer, the answer that follows from the scene, and
+the comparison of the two.
 
-`delivered` returns the labels that a text commits to, and `answer` those that the scene entails.
-`symbouq.auditing.answers.delivery` judges the delivered answer by the scene's.
+`delivered` returns the labels that a response commits to. `answer` returns the labels that the
+scene entails. `symbouq.auditing.answers.delivery` compares the two.
 """
 
 from symbouq.auditing.answers.answer import Answer

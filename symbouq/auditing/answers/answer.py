@@ -1,4 +1,4 @@
-"""Answers over an answer space: what holds, what can hold, and their labels."""
+"""Answers over an answer space: the certain and the possible answers, and their labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Answer:
         impossible: Answers that hold in no world.
         premises: Premises of the answer.
         default: Whether the answer is a default: "no" because "yes" is not entailed, or a set that
-            omits things that the scene does not place.
+            leaves out things in unknown positions.
         faults: Why the scene or question cannot be read.
     """
 
@@ -37,12 +37,12 @@ class Answer:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels of an answer space, found by what they mean.
+    """Labels of an answer space, indexed by meaning.
 
     Attributes:
         meanings: Maps a meaning (`yes`, `no`, `open`, `entailment`, `both`, ...) to its label.
         relations: Maps a relation to its label.
-        things: Labels that name or describe things.
+        things: Labels that are names or descriptions of things.
     """
 
     meanings: dict[str, str]

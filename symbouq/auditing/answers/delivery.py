@@ -1,8 +1,8 @@
 """Judge the delivered answer as a claim about the question.
 
-Most answers state a relation and are audited like any other claim. Other answers state none: a
-list of possible relations, yes or no, the choice of a thing, or "cannot be determined". They are
-compared with the answer that the scene gives (`symbouq.auditing.answers`).
+Most answers state a relation and are audited like any other claim. Other answers do not state a
+relation: a list of possible relations, yes or no, the choice of a thing, or "cannot be determined".
+They are compared with the answer that the scene gives (`symbouq.auditing.answers`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from symbouq.reading.text import ASSERTED, ParsedTrace, Question, Statement
 from symbouq.records import Trace
 
 _OF_RELATIONS = ("directions", "relations")
-"""Answer spaces whose labels are relations of the pair asked about."""
+"""Answer spaces in which the labels are relations of the pair asked about."""
 
 
 def asks_what_is_possible(trace: Trace) -> bool:
@@ -36,7 +36,7 @@ def asks_what_is_possible(trace: Trace) -> bool:
 def with_alternatives(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> ParsedTrace:
     """Turn each sentence that lists all possible relations of the pair asked about into a claim of
     alternatives: "so the possible relations between x and z are DC and EC". Sentences about other
-    things, conditional ones and partial ones stay unchanged.
+    things, conditional sentences, and sentences with other words in them stay unchanged.
 
     Args:
         ontology: The tables of the profile.
@@ -72,8 +72,9 @@ def _said_possible(
     names: Sequence[str],
     asked: tuple[str, str],
 ) -> tuple[str, ...]:
-    """Return the labels that a sentence lists as all possible relations of the pair asked about.
-    Empty for other sentences, about other things, or about the pair in reverse.
+    """Return the labels in a sentence that lists all possible relations of the pair asked about.
+    Empty for any other sentence, and for a sentence about other things or about the pair in reverse
+    order.
     """
     said = _possible().search(text)
     if said is None or text.rstrip(_MARKS).endswith(("?", ":")):  # a question or heading
@@ -94,7 +95,9 @@ _ARGUMENTS = re.compile(r"\([^()]*,[^()]*\)")
 
 
 def _named_in(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """Return a function that lists the given names in a text, in order, each once."""
+    """Return a function that lists those of the given names that occur in a text, in order, each
+    once.
+    """
     name = re.compile(
         "|".join(rf"(?<!\w){re.escape(n)}(?!\w)" for n in sorted(names, key=len, reverse=True)),
         re.IGNORECASE,
@@ -163,7 +166,7 @@ def judge_answer(
     opened = [*map(meaning_of, found.answer)] == ["open"]
     inference = not _INFERENCE.isdisjoint(map(meaning_of, labels))
     if opened and not inference and judged.verdict is Verdict.CONTRADICTED:
-        # If the scene settles nothing, the answer neither follows nor conflicts.
+        # If the scene decides no answer, the delivered answer neither follows nor conflicts.
         judged = replace(
             judged, verdict=Verdict.UNKNOWN, grounded=Verdict.UNKNOWN, reason="answer_open"
         )
@@ -178,10 +181,10 @@ _LONGEST = 1000
 """Number of characters at the end of a response that are searched for its last sentence."""
 
 _INFERENCE = frozenset(("entailment", "contradiction"))
-"""Meanings of labels that say whether something follows rather than whether it is true."""
+"""Meanings of labels that judge whether a statement follows rather than whether it is true."""
 
 _YES_NO = ("yes", "no", "cannot be determined")
-"""Default answers to a question about whether something holds."""
+"""Default answers to a yes-no question."""
 
 
 def _usual_labels(ontology: Ontology, trace: Trace, parsed: ParsedTrace) -> Sequence[str] | None:
@@ -213,8 +216,8 @@ def _asks_what_may_be(trace: Trace, parsed: ParsedTrace) -> bool:
 
 @cache
 def _possible() -> re.Pattern[str]:
-    """Return the pattern for the part of a text that lists possible relations, without the
-    conclusion drawn from them.
+    """Return the pattern for a list of possible relations in a text, without the conclusion that
+    follows the list.
     """
     possible, then = (
         "|".join(sorted(map(re.escape, cues()[role]), key=len, reverse=True))
@@ -240,8 +243,8 @@ def _set_of_possible(
 
 
 def _possible_relations(ontology: Ontology) -> AnswerSpace:
-    """Return the relations to choose from when a question without an answer space asks for the
-    possible ones: the profile's directions, otherwise all of its relations.
+    """Return the choices for a question that asks for the possible relations and has no answer
+    space: the profile's directions, otherwise all of its relations.
     """
     relations = ontology.relations
     return AnswerSpace("composition", (*(relations.displacement or relations.family),), "set")

@@ -1,4 +1,4 @@
-"""Answers to questions about described things: how two of them are related, whether something
+"""Answers to questions about described things: how two of them are related, whether a statement
 holds, and for which things or options it holds.
 """
 
@@ -64,8 +64,8 @@ class _Questioner:
     # Evaluation --------------------------------------------------------------------------
 
     def _evaluated(self, question: Callable[[Scene], T]) -> T:
-        """Evaluate a question. The solver decides the relations that the value depends on, until no
-        new ones appear.
+        """Evaluate a question. The solver decides the relations that the value depends on. This is
+        repeated until the value depends on no further relations.
         """
         missing: set[Triple] = set()
 
@@ -162,5 +162,5 @@ class _Questioner:
 
 
 def _together(values: Iterable[Value]) -> Value:
-    """Combine values that hold into one value with all their grounds."""
+    """Combine the given values, which all hold, into one value with all of their grounds."""
     return Value(True, frozenset().union(*(value.support for value in values)))

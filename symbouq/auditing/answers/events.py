@@ -46,7 +46,7 @@ def _for_want_of_words(
     ontology: Ontology, scene: Sequence[Clauses], question: EventQuestion
 ) -> bool:
     """Whether a statement is open only because its words are too weak: it would be decided if a way
-    had a stronger meaning, or if an unknown verb meant the same as some known one.
+    had a stronger meaning, or if an unknown verb had the same meaning as a known one.
     """
     said = [*scene, question.clauses]
     strange = any(clause.strange for clauses in said for clause in clauses)

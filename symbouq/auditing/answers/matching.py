@@ -1,22 +1,22 @@
 """Find the labels to which a delivered answer commits.
 
-The paper compares answers "after deterministic normalization" without details; these are the
-project's rules. They use no model and never look at the right answer. The input is a text with the
-possible labels. The output is the labels, or None for refusals, for answers that keep options open,
-and for answers without a label. If the answers are sets, an empty result is an answer, too ("no
-block").
+The paper compares answers "after deterministic normalization" and gives no details. This module
+defines the project's rules, which use no model and never look at the right answer. The input is an
+answer with the possible labels. The output is the labels, or None for refusals, for answers that
+keep options open, and for answers without a label. If the answers are sets, an empty result is an
+answer, too ("no block").
 
 - The answer is the first of these: the one found by `symbouq.reading.segments.answering`; the text
   after the last "therefore" or "so"; the first sentence if it consists of labels; the last
-  sentence. Lines with a confidence and bracketed remarks do not count, and reasons ("because ...")
-  end the answer.
+  sentence. Lines that state a confidence are ignored, and so are bracketed remarks. Reasons
+  ("because ...") end the answer.
 - A label matches its own spelling and its words in the ontology: the phrases of its relation, or
   the words for its meaning (`ontology/labels.lp`). Case, punctuation, markup, articles and hyphens
   do not matter.
 - A denied label is not delivered ("not left but right" is `right`), nor is a merely possible one
   ("could be left"); "left or right" commits to nothing. "Probably left" commits. These words are in
   `ontology/answers.lp`.
-- If one label is expected, two different ones give None.
+- If one label is expected, two different labels give None.
 """
 
 from __future__ import annotations
@@ -53,10 +53,12 @@ from symbouq.reading.bounds import shortened
 from symbouq.reading.segments import chosen, gist, judges, lettered, refuses
 
 Kind = Literal["single", "set", "sequence"]
-"""Whether an answer is one label, several in any order, or several in order."""
+"""Whether an answer is one label, several labels in any order, or several labels in a certain
+order.
+"""
 
 Delivered = tuple[str, ...] | None
-"""Labels to which a text commits, spelled as in the answer space; None without a commitment."""
+"""Labels to which an answer commits, spelled as in the answer space; None without a commitment."""
 
 _JUDGEMENTS: dict[str, frozenset[str]] = {
     "yes-no": frozenset(("yes", "no")),
@@ -83,8 +85,9 @@ class AnswerSpace:
             `relations`, `composition`, `blocks`, `moves` or `choice`.
         labels: The labels.
         kind: One label, a set, or a sequence.
-        dataset: The dataset whose word senses take precedence, if the ontology has any.
-        given: Whether the question names the labels; otherwise they are the default ones.
+        dataset: The dataset for which the ontology may have special word senses, which take
+            precedence.
+        given: Whether the question lists the labels; otherwise they are the default labels.
     """
 
     name: str
@@ -99,7 +102,7 @@ def space_of(labels: Iterable[str], kind: Kind | None = None, dataset: str = "")
 
     Args:
         labels: The possible labels.
-        kind: One label, a set or a sequence; by default, whatever is usual for the labels.
+        kind: One label, a set or a sequence; by default, the usual kind for the labels.
         dataset: The question's dataset.
     """
     name, usual = _usual(labels := tuple(labels), dataset)
@@ -181,18 +184,18 @@ def agrees(labels: Delivered, answer: Any, kind: Kind) -> bool:
 
 
 def labels_named(text: str, labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the labels that a text names as a whole: "near" is `near to`, and "upper-left" is
-    `left` and `above` if those are labels. Empty if it names none.
+    """Return the labels that the whole text stands for: "near" stands for `near to`, and
+    "upper-left" for `left` and `above` if these are labels. Empty if it stands for no label.
     """
     return (text,) if text in labels else _matcher(space_of(labels)).named(text)
 
 
 def _relations(labels: Sequence[str], dataset: str) -> tuple[Ontology | None, dict[str, str]]:
-    """Find the profile in which most labels are distinct relations, and map the labels to these.
-
-    Ties go to the dataset's profile, then to the default one, then to a calculus whose questions
-    ask which relations are possible. The profile is None if fewer than half of the labels are
+    """Find the profile in which most labels are distinct relations, and map the labels to these
     relations.
+
+    In a tie, prefer the dataset's profile, then the default profile, then a calculus with questions
+    about possible relations. The profile is None if fewer than half of the labels are relations.
     """
     library = builtin()
     best: dict[str, str] = {}
@@ -251,7 +254,7 @@ class _Event(NamedTuple):
 
     Attributes:
         role: `label`, a role of `cue/2`, or `word` for any other word.
-        labels: The labels that it stands for, if it is a label.
+        labels: The labels that the word or phrase stands for, if its role is `label`.
         spelled: Whether it is spelled exactly like the label.
     """
 
@@ -353,10 +356,10 @@ class _Matcher:
         return None if label is None else (label,)
 
     def _sense(self, text: str, relations: Sequence[str]) -> _Event | None:
-        """Return the labels for a text that names relations, in the space's profile if possible.
+        """Return the labels for a phrase for relations, in the space's profile if possible.
 
-        None if the text has no meaning there. Words that count only before a ground ("in the box")
-        name no label.
+        None if the phrase has no meaning there. Words that count only before a ground ("in the
+        box") stand for no label.
         """
         assert self._ontology is not None  # relations imply an ontology
         if text in self._ontology.lexicon.adjacent or text in self._ontology.words("have"):
@@ -367,8 +370,9 @@ class _Matcher:
         return _WORD if event is None and own else event
 
     def _standing_for(self, relations: Sequence[str], loosely: bool = True) -> _Event | None:
-        """Return the labels for the first relation that has any: its own, or those of its
-        components ("north-west" is above and left), or, if `loosely`, those of its consequences.
+        """Return the labels for the first relation that has labels: its own, or the labels of its
+        components ("north-west" is above and left), or, if `loosely`, the labels of its
+        consequences.
         """
         assert self._ontology is not None  # relations imply an ontology
         for relation in relations:
@@ -384,7 +388,7 @@ class _Matcher:
         unsettled = self._of_meaning.get("open")
         return (unsettled,) if role in ("open", "unsure") and unsettled else labels
 
-    # What a sentence holds ---------------------------------------------------------------
+    # Events in a sentence ---------------------------------------------------------------
 
     def events(self, sentence: str) -> list[_Event]:
         """Return the events of a sentence. Single letters match labels in either case if the
@@ -548,7 +552,9 @@ class _Matcher:
         return self._label_of.get(converse, label)
 
     def _turned(self, sentence: str, question: str) -> bool:
-        """Whether a sentence places the second thing asked about relative to the first."""
+        """Whether a sentence gives the position of the question's second thing relative to the
+        first.
+        """
         if self.space.name != "directions":
             return False
         asked = [word.casefold() for word in tokenized(question) if self._names(word)]
@@ -568,7 +574,7 @@ class _Matcher:
         return word.isalnum() and not told
 
     def _chosen(self, named: Sequence[str]) -> Delivered:
-        """Return the answer made of the named labels; None if there are too many."""
+        """Return the answer that consists of the given labels; None if there are too many."""
         both, none = self._of_meaning.get("both"), self._of_meaning.get("none")
         if not named and self.space.name == "blocks":
             return ()

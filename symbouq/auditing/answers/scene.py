@@ -1,4 +1,4 @@
-"""Judge claims about one scene by the scene alone."""
+"""Judge claims about one scene, using only this scene."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class SceneJudge:
         return list(premises)
 
     def answer(self, labels: Labels) -> Answer | None:
-        """Answer if the scene was not read or contradicts itself, or if its consistency is asked
-        for. Otherwise return None.
+        """Return the answer if the scene was not read or contradicts itself, or if the question is
+        about its consistency; otherwise return None.
         """
         if not self._scene:
             return Answer("unread")

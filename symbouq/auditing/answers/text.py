@@ -65,7 +65,9 @@ _FRAMES = {
     "grounds": r"\s*(?:%(reason)s)\b[^,;]{0,300}(?:,\s*(?:and|but|or)\b[^,;]{0,300}){0,9},\s*",
     "confidence": r"^\W*(?:(?:my\s+)?(?:%(confidence)s)\b.*|\d+(?:[./]\d+)?\s*%%?\W*)$",
 }
-"""Regular expressions for the text around an answer. Roles of `cue/2` stand for words."""
+"""Regular expressions for the text around an answer. The name of a role in `cue/2` stands for the
+words with that role.
+"""
 
 
 @cache
@@ -119,8 +121,9 @@ def _answering_part(text: str, is_label: Callable[[str], bool], several: bool) -
 
 
 def answering_sentences(text: str, several: bool = False) -> tuple[str, ...]:
-    """Return the sentences of a response that may be the answer: the announced or concluded one,
-    otherwise the first and the last. Empty if there are no sentences.
+    """Return the sentences of a response that may be the answer: the sentence that is announced as
+    the answer or as the conclusion, otherwise the first and the last sentence. Empty if there are
+    no sentences.
 
     Args:
         text: The response.

@@ -31,12 +31,12 @@ def meanings() -> Mapping[str, str]:
 
 
 _NAMING = (("phrase", 2), ("phrase", 3), ("label", 3), ("synonym", 3))
-"""Predicates whose last two arguments map a text to a relation."""
+"""Predicates in which the last two arguments are a phrase and its relation."""
 
 
 @cache
 def senses() -> Mapping[str, tuple[str, ...]]:
-    """Map each text to the relations that it denotes in some profile."""
+    """Map each phrase to the relations that it denotes in any profile."""
     rows = builtin().rows
     found: dict[str, dict[str, None]] = defaultdict(dict)
     named = [row[-2:] for key in _NAMING for row in rows[key]]
@@ -49,7 +49,7 @@ def senses() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def implications() -> Mapping[str, frozenset[str]]:
-    """Map each relation to the relations that it implies in some profile."""
+    """Map each relation to the relations that it implies in any profile."""
     found: dict[str, set[str]] = defaultdict(set)
     for relation, other in builtin().rows["implies", 2]:
         found[relation].add(other)
@@ -57,8 +57,8 @@ def implications() -> Mapping[str, frozenset[str]]:
 
 
 def relation_named(ontology: Ontology, label: str) -> str | None:
-    """Return the relation that an answer label names in a profile: by `label/3`, a phrase, or the
-    relation's own name.
+    """Return the profile's relation for an answer label, which may be a label in `label/3`, a
+    phrase, or the relation's own name.
     """
     text = " ".join(label.lower().replace("_", " ").split())
     name = text.replace("-", "_").replace(" ", "_")
@@ -67,7 +67,7 @@ def relation_named(ontology: Ontology, label: str) -> str | None:
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case, without hyphens and double spaces."""
+    """Return the given text in lower case, without hyphens and double spaces."""
     return " ".join(re.sub(r"[-_\s]+", " ", text.casefold()).split())
 
 
@@ -84,8 +84,8 @@ def digits() -> Mapping[str, str]:
 
 
 def tokenized(text: str) -> list[str]:
-    """Return the words and punctuation of a text in their original case. Number words become
-    digits.
+    """Return the words and punctuation of the given text in their original case. Number words
+    become digits.
     """
     text = re.sub(r"(?i)\b(can)(?:not|'t)\b", r"\1 not", re.sub(r"[-_\s]+", " ", text))
     text = re.sub(r"(?i)(?<=\w)n't\b", " not", text)
@@ -94,7 +94,7 @@ def tokenized(text: str) -> list[str]:
 
 
 def form(text: str) -> Words:
-    """Return the words that identify a text, without articles."""
+    """Return the words of the given text in lower case, without articles."""
     words = tuple(token.casefold() for token in tokenized(text))
     return tuple(word for word in words if word not in cues()["article"]) or words
 

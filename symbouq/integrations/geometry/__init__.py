@@ -1,4 +1,4 @@
-"""Scenes from data: maps, pictures and spaces in sentences, for auditing a model's text."""
+"""Scenes from data: sentences about maps, pictures and 3D spaces, for auditing a model's text."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def scenes(
     Args:
         file: The file.
         form: Name of the format in `FORMATS`; None to recognise it by the content.
-        tolerance: Share of its size by which a thing may overlap another and still lie beside it;
-            at least 0 and less than 1.
+        tolerance: Share of a thing's size by which it may overlap another thing and still count as
+            beside it; at least 0 and less than 1.
         about: Names of things, with or without "the". If given, pairs without any of them are left
             out.
 
     Raises:
-        RecordError: If the file cannot be read in this format or has no things, or if no scene has
-            a thing with a name in `about`.
+        RecordError: If the file cannot be read in this format or has no things, or if `about`
+            contains no name of a thing in any scene.
     """
     content = _content(file)
     format_ = FORMATS[form or _recognised(content, str(file))]
@@ -102,7 +102,7 @@ def _recognised(content: Any, file: str) -> str:
     """Recognise the format of a file's content.
 
     Raises:
-        RecordError: If it has none of the formats.
+        RecordError: If the content has none of the supported formats.
     """
     match content:
         case str():

@@ -1,7 +1,7 @@
 """Boxes in pictures: COCO, Visual Genome and GQA.
 
-Boxes are in pixels; x grows to the right and y downwards. They say where a thing is seen, but
-nothing about depth, contact or containment. Relations that a file states in addition are not read.
+Boxes are in pixels; x grows to the right and y downwards. A box shows where a thing is seen, but
+gives no information about depth, contact or containment. Any relations in the file are ignored.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ def coco(content: Any, file: str) -> Found:
 
 
 def visual_genome(content: Any, file: str) -> Found:
-    """Yield a scene for each picture in Visual Genome's `objects.json` or `scene_graphs.json`.
-    Things are named by the first of their names.
+    """Yield a scene for each picture in Visual Genome's `objects.json` or `scene_graphs.json`. A
+    thing gets the first of its names.
 
     Args:
         content: The JSON value of the file: a list of objects with `image_id` and `objects`, which

@@ -1,7 +1,7 @@
 """Boxes in space that are turned only about the vertical axis: JSON, and KITTI labels.
 
-Each thing is treated as its box: contact and containment are those of the boxes. A box is a ground
-plan and a height, so relations of turned boxes are exact, too, and no hull is needed.
+Each thing is treated as its box: contact and containment are computed for the boxes. A box is a
+ground plan and a height, so relations of turned boxes are exact, too, and no hull is needed.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ from symbouq.integrations.geometry.pictures import Name
 from symbouq.integrations.geometry.things import Found, Thing, checked, distinct, numbered
 
 _DECIMALS = 6
-"""Number of decimals to which coordinates are rounded, so that boxes that touch on paper do touch.
-"""
+"""Number of decimals to which coordinates are rounded, so that boxes that should touch do touch."""
 
 _Size = Annotated[float, Field(ge=10**-5, allow_inf_nan=False)]
 _UNLABELLED = "DontCare"
-"""Type of the KITTI labels for regions in which nothing is labelled."""
+"""Type of the KITTI labels that mark regions without labelled objects."""
 
 
 class Box(BaseModel):

@@ -1,7 +1,8 @@
 """Named things with places, and sentences about how they lie relative to each other.
 
-Topology is stated by RCC-8, and directions if two things are completely separate on an axis. The
-ontology determines which relation has which sign on which axis, and how it is worded.
+Topology is stated with the relations of RCC-8. A direction is stated if two things are completely
+separate on an axis. The ontology determines which relation has which sign on which axis, and how it
+is worded.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PROFILE = "everyday"
 """Profile of the scenes, which has topology, directions and depth."""
 
 _FAMILIES = ("direction", "depth")
-"""Families of relations that only say where a thing lies."""
+"""Families of relations that only describe the position of a thing."""
 
 _EVERYDAY = {
     "tpp": "inside", "ntpp": "inside", "tppi": "contains", "ntppi": "contains",
@@ -43,8 +44,8 @@ class Thing(NamedTuple):
         name: Name in sentences.
         ends: Maps an axis of the ontology to the two ends of the thing on it: x grows to the right
             or eastwards, y upwards or northwards, z towards the viewer.
-        shape: Geometries whose product is the thing: its own geometry on a map, ground plan and
-            height in space. Empty if nothing is known about contact and containment.
+        shape: Geometries that make up the thing: one geometry on a map; ground plan and height in
+            space, which are multiplied. Empty if contact and containment are unknown.
         solid: Whether the thing fills part of the plane or space, unlike a point or a line. Only
             such things can touch and still have a direction.
     """
@@ -72,7 +73,8 @@ def checked(
         depths: Lengths of paths to parts that may be left out, the longest first.
 
     Raises:
-        RecordError: If the value has another shape. The message names the first place at fault.
+        RecordError: If the value has another shape. The message gives the position of the first
+            error.
     """
     faults: dict[tuple[int | str, ...], RecordError] = {}
     try:
@@ -112,8 +114,8 @@ def numbered(names: Sequence[str]) -> list[str]:
 
 
 def distinct(things: Sequence[Thing]) -> list[Thing]:
-    """Give things different names. If several share a name, ignoring case, each of them gets a
-    number that makes its name unique.
+    """Give all things different names. If several things have the same name, ignoring case, add a
+    unique number to each name.
     """
     counts = Counter(thing.name.casefold() for thing in things)
     taken, made = set(counts), []
@@ -129,7 +131,7 @@ def distinct(things: Sequence[Thing]) -> list[Thing]:
 
 def rcc8(first: Geometry, second: Geometry) -> str:
     """Return the relation of RCC-8 between two geometries, by their DE-9IM. For lines and points,
-    return the one that says the same about them.
+    return the relation with the corresponding meaning.
     """
     if first.equals(second):
         return "eq"
@@ -155,14 +157,16 @@ def scene(
     tolerance: float = 0.0,
     told: Callable[[str], bool] = lambda name: True,
 ) -> list[tuple[str, tuple[str, str, str]]]:
-    """List what holds between things: a sentence, and its relation as (subject, relation, object).
+    """List the relations between things: each as a sentence, and as (subject, relation, object).
 
     Args:
         things: The things. Either all or none of them have a shape.
         compass: Whether directions are worded as compass directions.
-        tolerance: Share of its size by which a thing may overlap another and still lie beside it;
-            at least 0 and less than 1. Topology is then stated only if it does not depend on this.
-        told: Tells by its name whether a thing is described. Pairs of other things are left out.
+        tolerance: Share of a thing's size by which it may overlap another thing and still count as
+            beside it; at least 0 and less than 1. Topological relations are stated only if they do
+            not depend on this tolerance.
+        told: Returns whether the thing with the given name is to be described. Pairs without such a
+            thing are left out.
     """
     ontology = builtin().ontology(PROFILE)
     wording, directions = ontology.lexicon.wording, _directions(ontology.relations)
@@ -183,7 +187,7 @@ def scene(
         if not (told(things[i].name) or told(things[j].name)):
             continue
         found = {met.get((i, j), "dc") for met in meetings}
-        if found == {"contains"}:  # said the other way round, as people do
+        if found == {"contains"}:  # stated the other way round, as people would do
             tell(j, "inside", i)
         elif len(found) == 1:
             tell(i, found.pop(), j)
@@ -211,10 +215,11 @@ def _directions(relations: Relations) -> list[tuple[_Signs, str]]:
 
 
 def _signs(first: Thing, second: Thing) -> _Signs:
-    """Return the axes on which the first thing lies completely on one side of the second, with
-    signs.
+    """Return the axes on which the first thing is completely on one side of the second thing, each
+    with the sign for this side.
     """
-    # A point on a border may belong to what begins there, so it has to lie beyond the border.
+    # A point on a border may belong to the thing that begins there, so it has to lie beyond the
+    # border.
     past = ge if first.solid and second.solid else gt
     signs = set()
     for axis, (low, high) in first.ends.items():
@@ -224,7 +229,7 @@ def _signs(first: Thing, second: Thing) -> _Signs:
 
 
 def _meetings(things: Sequence[Thing]) -> dict[tuple[int, int], str]:
-    """Return what to say about the topology of each pair, by numbers, that may be connected."""
+    """Map each pair of things (by number) that may be connected to its topological relation."""
     places = [thing.shape[0] for thing in things]
     pairs = STRtree(places).query(places, predicate="intersects").T.tolist()
     found = {(i, j): topology(things[i], things[j]) for i, j in pairs if i < j}

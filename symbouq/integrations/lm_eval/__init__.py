@@ -1,5 +1,5 @@
 """Tasks for lm-evaluation-harness: `lm_eval --include_path FOLDER --tasks symbouq_stepgame`. FOLDER
-is `TASKS`, and `--metadata` names the file of questions.
+is the path in `TASKS`, and `--metadata` gives the file of questions.
 """
 
 from pathlib import Path

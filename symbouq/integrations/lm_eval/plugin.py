@@ -1,8 +1,8 @@
 """A filter and a metric for tasks of lm-evaluation-harness. `symbouq_audit` audits the responses,
 and `symbouq` reports the rewards.
 
-Versions with plugins find both by name. In other versions, this module has to be imported, for
-example by the file from which a task takes its functions.
+Harness versions with plugins find both by name. For other versions, this module has to be imported,
+for example by the file from which a task takes its functions.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from symbouq.errors import SymboUQError
 from symbouq.rewards import reward
 
 _FIELDS = ("scene", "question", "answer", "answer_space", "dataset", "profile")
-"""What the filter looks up in the row of a task."""
+"""Fields that the filter looks up in the row of a task."""
 
 
 class AuditedText(str):
-    """A response with its rewards. It has none if the harness makes one from the right answer.
+    """A response with its rewards. A response that the harness creates from the right answer has no
+    rewards.
 
     Attributes:
         values: The rewards by their names (`symbouq.rewards.Reward.values`).
@@ -36,7 +37,8 @@ class AuditFilter(Filter):
 
     Args:
         fields: Names of the columns that hold `scene`, `question`, `answer`, `answer_space`,
-            `dataset` and `profile`, if they have other names. All but the first may be missing.
+            `dataset` and `profile`, if they have other names. All columns except that of `scene`
+            may be missing.
 
     Raises:
         SymboUQError: If there are other arguments.
@@ -95,8 +97,8 @@ def audited(references: Sequence[Any], predictions: Sequence[str], **_: Any) -> 
 
 
 def rewarded(doc: Mapping[str, Any], response: str) -> dict[str, float]:
-    """Return the rewards of a response (`symbouq.rewards.reward`). What was not decided is NaN, and
-    is left out of the means.
+    """Return the rewards of a response (`symbouq.rewards.reward`). Undecided values are NaN and are
+    left out of the means.
 
     Args:
         doc: The question: `scene`, and any other arguments of `reward`.

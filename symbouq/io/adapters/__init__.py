@@ -1,9 +1,9 @@
 """Read trace files written by other tools as traces.
 
-A format is a file in `symbouq.io.adapters.formats`. Usually it declares which path of a record
-holds which field (`NAME.toml`, read by `symbouq.io.adapters.mapped`). If that is not enough, it is
-a module with an adapter (`symbouq.io.adapters.base.Adapter`). Nothing else refers to formats by
-name. This module lists them for the command line without loading any.
+A format is a file in `symbouq.io.adapters.formats`. Usually, this file declares the path of each
+field in a record (`NAME.toml`, read by `symbouq.io.adapters.mapped`). If a declaration is not
+sufficient, the format is a module with an adapter (`symbouq.io.adapters.base.Adapter`). No other
+code refers to formats by name. This module lists them for the command line without loading any.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Adapters: what the modules for all trace formats have in common."""
+"""Adapters: the common part of the modules for all trace formats."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from symbouq.io.adapters.inputs import Input, ReadOptions
 from symbouq.io.values import decoded, described
 
 Record = tuple[int, dict[str, Any] | RecordError]
-"""The number of a record in its file, from 1, and its content or why it cannot be read. The error
-may name a file other than the one being read.
+"""The number of a record in its file, from 1, and its content or the error that prevents reading
+it. The error may name a file other than the one being read.
 """
 
 
@@ -30,7 +30,7 @@ class Adapter(ABC):
     """
 
     joins: ClassVar[bool] = False
-    """Whether its records may lack the prompts, which are then in `--batch-input`."""
+    """Whether the prompts may be in `--batch-input` instead of in the records."""
 
     def __init__(self, source: Input, options: ReadOptions) -> None:
         self.source = source
@@ -58,10 +58,10 @@ class Adapter(ABC):
 
     @abstractmethod
     def records(self) -> Iterator[Record]:
-        """Yield the records as the format has them, one at a time.
+        """Yield the records in the format's own form, one at a time.
 
         Raises:
-            SymboUQError: If nothing further can be read from the input.
+            SymboUQError: If no further record can be read from the input.
         """
 
     def fields(self, record: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ class Adapter(ABC):
 
 
 class JsonAdapter(Adapter):
-    """A format of JSON objects, one per line or all in one array."""
+    """A format with JSON objects, one per line or all in one array."""
 
     expected: ClassVar[str]
     """Description of an object of the format, for messages."""
@@ -107,7 +107,7 @@ class JsonAdapter(Adapter):
             yield number, self.object(encoded)
 
     def object(self, encoded: bytes | RecordError) -> dict[str, Any] | RecordError:
-        """Return a JSON object, or why there is none."""
+        """Return a JSON object, or the error if there is none."""
         try:
             value = decoded(encoded)
         except RecordError as error:

@@ -16,9 +16,9 @@ def answered(value: Any, place: str) -> dict[str, Any]:
     further `samples`.
 
     Args:
-        value: A text, a message, messages, a completion or its choices, any of them possibly
-            encoded as JSON. For any other object, the text is its JSON.
-        place: Where the value stands, for messages.
+        value: A string, a message, messages, a completion or the choices of a completion, possibly
+            encoded as JSON. Any other object is converted to JSON text.
+        place: Position of the value, for error messages.
 
     Raises:
         RecordError: If the value is none of these.
@@ -89,7 +89,7 @@ def _ranked(output: dict[str, Any]) -> list[dict[str, Any]]:
         if str(identity) not in entries:
             raise RecordError(f"{place}.{n}: the chosen token {identity} is not in it")
         ranked = sorted(entries.values(), key=_rank)
-        # If no alternatives were requested, the chosen token stands alone, whatever its rank.
+        # If no alternatives were requested, only the chosen token is listed, with any rank.
         alternatives = len(ranked) > 1 or _rank(ranked[0]) == 1
         top = list(map(_token, ranked)) if alternatives else None
         tokens.append(_token(entries[str(identity)], top))

@@ -96,11 +96,11 @@ _LOG = re.compile(r".*\.(?:eval|json|jsonl)(?:\.gz)?", re.IGNORECASE)
 
 def trace_files(paths: Sequence[str], options: ReadOptions) -> tuple[TraceFile, ...]:
     """Return the paths joined with their reading options, after checking those that can be read
-    twice. A URI of a folder stands for the files in it; a folder that is not a dataset stands for
-    the logs in it.
+    twice. The URI of a folder is replaced by the files in it. A folder that is not a dataset is
+    replaced by the logs in it.
 
     Raises:
-        SymboUQError: If a folder has no logs, a file has no traces, a URI names nothing, or a
+        SymboUQError: If a folder has no logs, a file has no traces, a URI refers to no file, or a
             package is missing.
     """
     files = (file for path in paths for file in _files(path, options))
@@ -116,7 +116,7 @@ def _files(path: str, options: ReadOptions) -> list[str]:
             raise SymboUQError(fault, path)
         return [path]
     inside = (found for found in Path(path).rglob("*") if _is_log(found, Path(path)))
-    # Other files next to a tool's own traces are no reason to reject these.
+    # Other files next to a tool's traces are no reason to reject the traces.
     files = [file for file in sorted(map(str, inside)) if _fault(file, options) is None]
     if not files:
         raise SymboUQError(

@@ -12,17 +12,19 @@ EACH = "*"
 """Step of a path that stands for every item of a list."""
 
 Item = tuple[int, bytes | RecordError]
-"""The line on which a value begins, from 1, and its bytes, or why there are none."""
+"""The line on which a value begins, from 1, and the bytes of the value, or the error if there are
+none.
+"""
 
 _OUTSIDE = re.compile(rb'["{}\[\],]')
 _INSIDE = re.compile(rb'["\\]')
 _NAMED = re.compile(rb'"([^"\\]*)"\s*:\s*\Z')
 _REACH = 80
-"""Number of bytes before a list or an object that are searched for the name it belongs to."""
+"""Number of bytes before a list or an object that are searched for the name of its field."""
 
 
 def path_of(text: str) -> tuple[str, ...]:
-    """Convert a text to the path of a list's items. A final `*` may be left out."""
+    """Convert the given text to the path of a list's items. A final `*` may be left out."""
     steps = tuple(step for step in text.split(".") if step)
     return steps if steps[-1:] == (EACH,) else (*steps, EACH)
 
@@ -111,7 +113,9 @@ def _items(chunks: Iterable[bytes], path: Sequence[str]) -> Iterator[Item]:
 
 
 def _leads(step: str, parent: int, before: bytes) -> bool:
-    """Whether a step leads to what opens inside a bracket, given the bytes before it."""
+    """Whether a step of a path leads to the list or object that begins inside a bracket, given the
+    bytes before it.
+    """
     if step == EACH or parent == ord("["):
         return step == EACH and parent == ord("[")
     named = _NAMED.search(before)

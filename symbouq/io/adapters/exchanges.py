@@ -1,5 +1,5 @@
-"""Find what was asked and what a model answered, in the shapes used by datasets: chat messages that
-end with the assistant's, or separate fields.
+"""Find the prompt and the model's answer in records with the shapes used by datasets: chat messages
+that end with the assistant's, or separate fields.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ CONVERSATIONS = ("messages", "conversations", "conversation")
 """Fields of chat messages."""
 
 PROMPTS = ("prompt", "instruction", "input")
-"""Fields with what was asked; the first one present counts. An `instruction` may have an `input`.
-"""
+"""Fields for the prompt; the first one present counts. An `instruction` may have an `input`."""
 
 RESPONSES = ("response", "completion", "output")
 """Fields with the answer; the first one present counts."""
 
 _ANSWERS = ("response", "reasoning", "conclusion", "claims", "scene_relations")
-"""Fields of a trace that hold the answer, or accompany it."""
+"""Fields of a trace that contain the answer or belong to it."""
 
 _INPUT = "\n\nInput: "
 """Text between an instruction and its input: a label for scenes (`symbouq.io.adapters.prompts`)."""
@@ -78,7 +77,8 @@ def exchange(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def asked_of(value: Any, place: str) -> str | list[Any]:
-    """Return what was asked: a text, messages, or an object that contains these.
+    """Return the prompt in the given value, which may be a string, messages, or an object that
+    contains these.
 
     Raises:
         RecordError: If the value is none of these.
@@ -104,7 +104,7 @@ def asked_of(value: Any, place: str) -> str | list[Any]:
 
 
 _ASKED = ("messages", "contents", "prompt", "prompts", "input", "inputText", "question", "text")
-"""Fields of an object that hold what was asked, the likeliest first."""
+"""Fields of an object that contain the prompt, the likeliest first."""
 
 
 def _messages(listed: Any) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Convert the fields that a format gives to those of a trace: `--map`, the prompt, the id."""
+"""Convert the fields of a format to the fields of a trace: `--map`, the prompt, the id."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PROMPT = "prompt"
 """Field in addition to those of a trace: the text that contains scene and question."""
 
 SCENES = ("scene", "scene_relations")
-"""Fields of which a trace needs at least one."""
+"""Fields for the scene. A trace needs at least one of them."""
 
 
 def filled(
@@ -89,7 +89,7 @@ def options_of(raw: Any) -> list[str]:
     """
     for path in _OPTIONS:
         found = _opened(reached(raw, path))
-        if isinstance(found, dict):  # maps letters to texts, or has lists of both
+        if isinstance(found, dict):  # maps letters to options, or has lists of both
             texts = found.get("text", [found[name] for name in sorted(found)])
         elif isinstance(found, list):
             texts = [e.get("text", e.get("value")) if isinstance(e, dict) else e for e in found]
@@ -105,15 +105,15 @@ _LETTER = re.compile(r"\(?[A-Ha-h][.):]\s+")
 
 
 def needs_folding(record: dict[str, Any]) -> bool:
-    """Whether one of our own traces has no id, or has further fields that belong to its answer."""
+    """Whether one of our own traces lacks an id, or has further fields about its answer."""
     beside = any(isinstance(record.get(name), str) for name in (*THOUGHTS, *STOPS))
     listed = "answer_space" not in record and bool(options_of(record))
     return bool(record) and ("id" not in record or beside or listed)
 
 
 def _fold(raw: dict[str, Any], fields: dict[str, Any]) -> None:
-    """Move what a record has next to its answer into the answer: the reasoning, and whether it was
-    cut.
+    """Move fields that a record has next to its answer into the answer: the reasoning, and whether
+    it was cut off.
     """
     answer = fields.get("response", fields.get("conclusion"))
     held = (_opened(raw.get(name)) for name in THOUGHTS)
@@ -130,7 +130,7 @@ def lookup(raw: Any, field: str, source: str) -> Any:
     """Return the value at a path (`symbouq.io.adapters.mapped`).
 
     Raises:
-        RecordError: If there is nothing at that path.
+        RecordError: If there is no value at that path.
     """
     value, rest = raw, source
     while rest:
@@ -173,8 +173,8 @@ def _is_flat(value: Any) -> bool:
 
 
 def _entered(value: Any, path: str) -> tuple[Any, str] | None:
-    """Return what the first step of a path leads to, and the rest of the path; None if there is
-    nothing. Names may contain dots, and objects may be flattened (`a.0.b`).
+    """Return the value that the first step of a path leads to, and the rest of the path; None if
+    there is no value. Names may contain dots, and objects may be flattened (`a.0.b`).
     """
     value = _opened(value)
     parts = path.split(".")
@@ -199,7 +199,7 @@ def _entered(value: Any, path: str) -> tuple[Any, str] | None:
 
 
 def _opened(value: Any) -> Any:
-    """Decode a value that a path leads into, if it is a text that contains JSON."""
+    """Decode a value that contains the rest of a path, if the value is a string with JSON."""
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
         with suppress(RecordError):
             return decoded(value.encode(errors="replace"))

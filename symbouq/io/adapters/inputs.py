@@ -25,8 +25,8 @@ from symbouq.io.storage import is_uri, located
 from symbouq.io.values import described
 
 _HEAD = 1 << 16
-"""Number of bytes from the start of a file by which its format is recognised, and size of each
-read.
+"""Number of bytes at the start of a file by which its format is recognised. It is also the size of
+each read.
 """
 
 _ARRAY = re.compile(rb"\s*\[\s*[{\]]")
@@ -45,7 +45,7 @@ class ReadOptions:
             over the format.
         prompt_split: Regular expression with groups `scene` and (optional) `question` that finds
             them in a prompt. It replaces the convention of `symbouq.io.adapters.prompts`.
-        batch_input: The input file of the batch whose output is read.
+        batch_input: The input file of the batch; the traces are read from the batch's output.
         items: Path of the records in a document: `runs.*.results`.
         hints: Whether to suggest names for the fields of an input in an unknown format.
     """
@@ -59,7 +59,9 @@ class ReadOptions:
 
 
 class TraceFile(str):
-    """A path, a URI or `-`, with reading options. A plain string is read as its content implies."""
+    """A path, a URI or `-`, with reading options. A plain string has no options, and its format is
+    recognised.
+    """
 
     options: ReadOptions
 
@@ -195,10 +197,10 @@ class Input:
 
     def values(self) -> Iterator[tuple[int, bytes | RecordError]]:
         """Yield the encoded records with their line numbers: one per line, objects over several
-        lines, the items of one list, or those at the path `within`.
+        lines, the items of one list, or the records at the path `within`.
 
         Raises:
-            RecordError: If there is nothing at this path.
+            RecordError: If there is no value at this path.
         """
         if self.within:
             return self._within()
@@ -222,7 +224,7 @@ class Input:
             raise RecordError(f"expected records at {path}, found none in it, but {there}")
 
     def idle(self) -> bool:
-        """Whether the next record has not arrived yet, on a pipe or a terminal."""
+        """Whether the next record on a pipe or a terminal has not arrived yet."""
         if self._lines is not None:
             return self._lines.idle()
         return self._stream is not None and not _at_hand(self._stream)
@@ -266,8 +268,8 @@ class _Lines:
         return False
 
     def _read(self) -> None:
-        """Read what has arrived, or wait for more. An error is raised only after the lines before
-        it.
+        """Read the bytes that have arrived, or wait for more. An error is raised only after all
+        lines before it were returned.
         """
         try:
             piece = self._stream.read1(_HEAD)
@@ -376,7 +378,7 @@ class _Decompressed(io.RawIOBase):
         """Read the next bytes of the content.
 
         Raises:
-            RecordError: If the content is larger than any text would be.
+            RecordError: If the content expands far more than text does.
         """
         piece = self._zipped.read1(len(buffer))
         self._unpacked += len(piece)

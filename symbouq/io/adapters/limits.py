@@ -16,7 +16,7 @@ sentence several hundred, and a repeated byte 1,030.
 """
 
 TRUSTED = 1 << 22
-"""Number of bytes that a compressed file may always expand to, whatever its size."""
+"""Number of bytes that a compressed file of any size may expand to."""
 
 
 class Assembly:
@@ -44,7 +44,7 @@ class Assembly:
             self._content += piece
 
     def take(self) -> bytes | RecordError:
-        """Return what was assembled, or an error if it is too long, and start again."""
+        """Return the assembled bytes, or an error if there are too many, and start again."""
         length, self.length = self.length, 0
         if length > LONGEST:
             return RecordError(f"longer than {LONGEST >> 20} MiB")
@@ -64,7 +64,7 @@ def check_ends(length: int) -> None:
 
 
 def check_honest(packed: int, unpacked: int) -> None:
-    """Check that compressed content may be text.
+    """Check that compressed content expands no more than text may.
 
     Args:
         packed: Number of bytes read from a compressed file.

@@ -1,4 +1,4 @@
-"""Formats as data: a TOML file says which path of a record is which field of a trace.
+"""Formats as data: a TOML file maps each field of a trace to a path in a record.
 
 `docs/formats.md` shows an example. In addition to the fields of a trace there are `prompt`,
 `system` (system message), `posed` (objects with `scene` and `question`), `thought` (separate
@@ -67,7 +67,7 @@ class Declared(BaseModel):
         return bool(record) and holds(record, self.recognised)
 
     def first(self, record: Any, field: str) -> tuple[Any, str]:
-        """Return the value at the first of a field's paths that leads to one, and that path."""
+        """Return the first value found at one of the field's paths, and the path of this value."""
         for path in self.fields.get(field, ()):
             found = reached(record, path)
             if found not in (None, "", [], {}):
@@ -75,13 +75,14 @@ class Declared(BaseModel):
         return None, ""
 
     def has(self, record: Any, field: str) -> bool:
-        """Whether a record has a field, whatever its value."""
+        """Whether a record has a field with any value."""
         return any(reached(record, path, ...) is not ... for path in self.fields.get(field, ()))
 
 
 def holds(record: Any, conditions: Sequence[str]) -> bool:
-    """Whether one of the given conditions holds. A condition consists of paths that must lead to
-    something, joined by `&`; `path=value` requires a value, `!path` that there is nothing.
+    """Whether one of the given conditions holds. A condition consists of paths joined by `&`, at
+    each of which there must be a value; `path=value` requires this value, and `!path` requires that
+    there is no value.
     """
     return any(all(_holds(record, p.strip()) for p in each.split("&")) for each in conditions)
 

@@ -7,8 +7,8 @@ The convention for a prompt without separate fields:
   as `Story:` that follows this example. An example ends with the paragraph that contains an earlier
   question or an `Answer:`, or with a rule such as `###`.
 - If there is no text before the question, the scene is the text after it, up to an `Answer:`.
-- In chat messages, the user's last one counts. If it has no scene, all messages of the system and
-  the user together do.
+- In chat messages, the user's last one counts. If this message has no scene, all system and user
+  messages are used together.
 
 A pattern with groups `scene` and `question` replaces this convention; its last match counts.
 """
@@ -50,7 +50,7 @@ _MARKUP = re.compile(
     r"<\|(?:im_start|start_header_id|header_start|start)\|>[ \t]*\w*(?:<\|[^|<>]*\|>)?"
     r"|<start_of_turn>\w*|<end_of_turn>|<\|[^|<>]{1,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<bos>|<eos>"
 )
-"""Marks between messages from chat templates, with the name of the role."""
+"""Matches the marks that chat templates put between messages, with the name of the role."""
 
 
 def split_prompt(prompt: Any, pattern: str | None = None) -> tuple[str, str]:

@@ -1,8 +1,8 @@
 """Tables of any origin: a row is a trace, and a column is a field.
 
 A column with the name of a trace's field fills this field, `--map` names other columns, and the
-rest is kept unchanged. If no column is the scene, one column may hold chat messages, or two may
-hold a prompt and its completion (`symbouq.io.adapters.exchanges`).
+rest is kept unchanged. If no column contains the scene, one column may contain chat messages, or
+two columns may contain a prompt and its completion (`symbouq.io.adapters.exchanges`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from symbouq.io.adapters.inputs import ReadOptions
 from symbouq.io.adapters.unrecognised import mapping_for
 
 _NAMED = (*SCENES, PROMPT, "response", "reasoning", "conclusion", "claims")
-"""Fields that hold what an exchange would."""
+"""Fields with the same information as an exchange."""
 
 _SHOWN = 50
 """Maximum number of columns listed in a message."""
@@ -37,8 +37,8 @@ class TableAdapter(Adapter):
 
 
 def row_fields(row: dict[str, Any], options: ReadOptions) -> dict[str, Any]:
-    """Return the fields that a row gives: its columns, and the prompt and response that it
-    contains, unless a column or `--map` says where these are.
+    """Return the fields of a row: its columns, and the prompt and response that it contains, unless
+    these have their own column or are given by `--map`.
 
     Raises:
         RecordError: If the answer has the wrong type.

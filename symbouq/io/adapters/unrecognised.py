@@ -30,28 +30,28 @@ _NAMES = {
         "reply",
     ),
 }
-"""Maps a field of a trace to what other tools call it, the likeliest name first."""
+"""Maps a field of a trace to its names in other tools, the likeliest first."""
 
 _OWN = Trace.model_fields.keys()
 
 
 class Unrecognised(JsonAdapter):
-    """Records passed on unchanged. For the first one without a scene, the error suggests names for
-    its fields; the others are counted.
+    """Records passed on unchanged. For the first record without a scene, the error suggests a
+    mapping of its fields; the others are counted.
     """
 
     expected = "a trace, an object with scene and response"
 
     @classmethod
     def detects(cls, source: Input) -> bool:
-        """Whether there is an object, whatever its fields."""
+        """Whether the input contains an object with any fields."""
         return bool(source.first)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         foreign, last = 0, 0
         for number, encoded in self.source.values():
             record = self.object(encoded)
-            # The consumer of the lines reports what is wrong with them, or with our own fields.
+            # The consumer of the lines reports errors in the lines, or in our own fields.
             if isinstance(record, RecordError) or not _is_foreign(record):
                 yield number, encoded
                 continue
@@ -92,8 +92,8 @@ def _lists(value: Any, path: str = "") -> Iterator[str]:
 
 
 def mapping_for(record: dict[str, Any]) -> str:
-    """Suggest `--map` options for reading a record, by the names of its fields, then by the texts
-    in them. `FIELD` stands for a field that is not found.
+    """Suggest `--map` options for reading a record, by the names of its fields, then by the text in
+    them. `FIELD` stands for a field that is not found.
     """
     texts = dict(_texts(record))
     found: dict[str, str] = {}
@@ -128,8 +128,8 @@ def _is_prompt(text: str) -> bool:
 
 
 def _texts(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts of a record by their dotted paths, including those in objects and lists of
-    texts.
+    """Yield the strings in a record with their dotted paths, including strings in objects and in
+    lists.
     """
     for name, value in record.items():
         path = f"{before}{name}"

@@ -1,8 +1,8 @@
-"""Questions about described things, parsed into queries.
+"""Parse questions about described things into queries.
 
-A question asks how two things are related, whether a clause holds, which of the options a predicate
-holds for, or which things of a kind. Its noun phrases may be quantified ("all", "any", "a").
-`Scene` resolves them and evaluates clauses in Kleene's three-valued logic.
+A question asks for the relation between two things, for the truth of a clause, or for the options
+or the things of a kind for which a predicate holds. Its noun phrases may be quantified ("all",
+"any", "a"). `Scene` resolves the noun phrases and evaluates clauses in Kleene's three-valued logic.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from symbouq.reading.described.syntax import (
 from symbouq.reading.lexicon import Token
 
 Holds = Callable[[int, str, int], "bool | None"]
-"""Function that says whether a relation between two things is certain (True), impossible (False) or
-open (None)."""
+"""Function that returns whether a relation between two things is certain (True), impossible (False)
+or open (None).
+"""
 
 
 @dataclass(frozen=True)
 class Query:
-    """Parsed question.
+    """A parsed question.
 
     Attributes:
         pair: The two phrases whose relation the question asks for, the figure first.
-        clause: The clause that is to be confirmed.
+        clause: The clause that the question asks about.
         about: The kind of thing to pick: "which block".
-        predicates: What must hold for a thing to be picked.
+        predicates: The predicates that must hold for a thing to be picked.
         options: The things to choose from.
     """
 
@@ -54,7 +55,7 @@ class Query:
 
 
 def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Query:
-    """Parse a question into a query, which is empty if that fails.
+    """Parse a question into a query. If the question cannot be parsed, the query is empty.
 
     Args:
         ontology: The tables of the profile.
@@ -79,13 +80,13 @@ def parsed(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -
 
 
 def phrase(ontology: Ontology, tokens: Sequence[Token], names: frozenset[str]) -> Phrase | None:
-    """Parse a text that is one noun phrase; None for other texts."""
+    """Parse a text that consists of one noun phrase. Return None for other texts."""
     sentence = Sentence(ontology, tokens, names)
     return next((p for p, end in sentence.phrases(0) if end == len(sentence.tokens)), None)
 
 
 class _Question(Sentence):
-    """Parser for one question."""
+    """Parser for a single question."""
 
     @property
     def _stop(self) -> int:
@@ -108,8 +109,8 @@ class _Question(Sentence):
         within = self.ontology.relations.within
 
         def worth(clause: Clause) -> tuple[int, bool, bool, int]:
-            """Prefer the longest parse. "Left of the square in A" asks what is left, not what is in
-            A.
+            """Prefer the longest parse. In "left of the square in A", the question is about "left
+            of", not "in A".
             """
             placing = any(p.relation in within for p in clause.predicates)
             length = sum(phrase.end - phrase.start for phrase in clause.subjects)
@@ -137,7 +138,7 @@ class _Question(Sentence):
         return Query(pair=(two, one) if turned else (one, two))
 
     def _next_phrase(self, position: int) -> int | None:
-        """Return where the next noun phrase begins, preferably one with a known noun or a name."""
+        """Return the position of the next noun phrase, preferably with a known noun or name."""
         starts = [n for n in range(position, self._stop) if self.phrases(n)]
         known = [n for n in starts if self._is_known(self.phrases(n)[0][0])]
         return next(iter(known or starts), None)
@@ -191,11 +192,11 @@ class _Question(Sentence):
 
 
 class Value(NamedTuple):
-    """Three-valued truth value with what supports it.
+    """A three-valued truth value with the relations that support it.
 
     Attributes:
         truth: True, False, or None if open.
-        support: The relations that decide it, as (subject, relation, object).
+        support: The relations behind it, as (subject, relation, object).
     """
 
     truth: bool | None
@@ -211,7 +212,8 @@ class Scene:
 
     Args:
         discourse: The things.
-        holds: Function that says whether a relation is certain, impossible (False) or open (None).
+        holds: Function that returns whether a relation is certain (True), impossible (False) or
+            open (None).
     """
 
     def __init__(self, discourse: Discourse, holds: Holds) -> None:
@@ -224,8 +226,8 @@ class Scene:
         return Value(truth, frozenset([(subject, relation, object)] if truth is not None else ()))
 
     def picked(self, phrase: Phrase, holder: int | None = None) -> dict[int, Value]:
-        """Return the things that a phrase refers to: those for which its relative clauses hold, or
-        if there are none, those for which they may hold.
+        """Return the things that a phrase refers to: those for which its relative clauses hold. If
+        there are none, return those for which the clauses may hold.
 
         Args:
             phrase: The phrase.
@@ -251,8 +253,8 @@ class Scene:
         return sure
 
     def couples(self, first: Phrase, second: Phrase) -> list[tuple[int, int]]:
-        """Return the pairs of things that two phrases refer to. There is one pair unless a phrase
-        is plural.
+        """Return the pairs of things that two phrases refer to. Unless a phrase is plural, there is
+        only one pair.
         """
         found = [(u, v) for u in self.picked(first) for v in self.picked(second) if u != v]
         if not found or first.plural or second.plural:
@@ -292,7 +294,9 @@ class Scene:
         return value.negated() if predicate.negated else value
 
     def _between(self, number: int, predicate: Predicate) -> Value:
-        """Whether a thing lies between two others, which are then on opposite sides of it."""
+        """Whether a thing lies between two others, that is, whether they are on opposite sides of
+        it.
+        """
         moves = self.discourse.ontology.relations.displacement
         straight = [relation for relation, count in moves.items() if count == 1]
         sides = [list(self.picked(phrase)) for phrase in predicate.objects]
@@ -322,7 +326,7 @@ class Scene:
         return self.related(subject, relation, object)
 
     def chosen(self, number: int, predicates: Sequence[Predicate], complete: bool = True) -> Value:
-        """Whether predicates pick a thing for the answer.
+        """Whether a thing satisfies the predicates, so that it is part of the answer.
 
         Args:
             number: The thing.
@@ -338,7 +342,7 @@ class Scene:
         return all_of(values)
 
     def holding(self, clause: Clause) -> Value:
-        """Whether a clause holds. Without predicates, it says that its things exist."""
+        """Whether a clause holds. A clause without predicates states that its things exist."""
         objects = [o for p in clause.predicates for o in p.objects]
         if any(phrase.determiner == RECIPROCAL for phrase in objects):
             return self._mutual(clause)
@@ -361,8 +365,8 @@ class Scene:
         )
 
     def _over(self, phrase: Phrase, test: Callable[[int], Value], excluded: int | None) -> Value:
-        """Apply a test to the things of a phrase, as its quantifier demands. "All" includes the
-        thing itself, so nothing is left of all things.
+        """Apply a test to the things of a phrase according to the phrase's quantifier. "All"
+        includes the thing itself, so nothing is left of all things.
         """
         meant = self.picked(phrase, excluded)
         if phrase.determiner in (EVERY, BOTH):

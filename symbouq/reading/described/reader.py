@@ -20,26 +20,26 @@ from symbouq.reading.text import Question, Statement
 from symbouq.reading.traces import Setting, Told
 
 _Stated = tuple[tuple[Parse, list[Edge]], ...]
-"""The parsed sentences of a text, each with what it states."""
+"""The parsed sentences of a text, each with its statements."""
 _STOPS = frozenset((".", "!", ";", "\n"))
 _VOID = frozenset(
     ("hedge", "condition", "supposition", "inquiry", "or", "respective", "retraction")
 )
-"""Kinds of words that keep a sentence from stating anything."""
+"""Kinds of words that prevent a sentence from making a statement."""
 _UNLABELLED = _VOID | {"negation", "denial"}
 """Kinds of words that cannot occur in a label."""
 
 
 @dataclass(frozen=True)
 class DescribedQuestion(Question):
-    """Question about described things.
+    """A question about described things.
 
     Attributes:
         query: The query.
         things: The things in the scene, by number.
-        scene: What the scene states, each statement with the number of its sentence.
-        phrase: Function that parses a text that is one noun phrase, such as an answer that names a
-            thing. For other texts, it returns None.
+        scene: The statements of the scene, each with the number of its sentence.
+        phrase: Function that parses a text consisting of one noun phrase, such as an answer that
+            mentions a thing. It returns None for other texts.
     """
 
     query: queries.Query = field(kw_only=True)
@@ -75,8 +75,8 @@ class DescribedReader(LexicalReader):
         return self._asking(question, discourse.copy(), said)
 
     def statements(self, scene: Sequence[str]) -> list[list[Edge]]:
-        """Return what each scene sentence states about things, which are numbered as in a question
-        about the scene.
+        """Return the statements of each scene sentence. Things are numbered as in a question about
+        the scene.
         """
         stated, _ = self._taken(tuple(scene))
         return [[s for _, found in text for s in found] for text in stated]
@@ -87,7 +87,7 @@ class DescribedReader(LexicalReader):
         """Read a question about a scene that is given as relations.
 
         Args:
-            scene: The numbered relations. Things are named by their descriptions.
+            scene: The numbered relations. Descriptions serve as names for the things.
             question: The question.
         """
         discourse = Discourse(self.ontology)
@@ -114,8 +114,8 @@ class DescribedReader(LexicalReader):
         )
 
     def phrase(self, text: str, names: frozenset[str]) -> Phrase | None:
-        """Parse a text that is one noun phrase, such as an answer that names a thing; None for
-        other texts.
+        """Parse a text that consists of one noun phrase, such as an answer that mentions a thing.
+        Return None for other texts.
 
         Args:
             text: The text.
@@ -125,7 +125,7 @@ class DescribedReader(LexicalReader):
         return queries.phrase(self.ontology, tokens, names)
 
     def _take(self, scene: tuple[str, ...]) -> tuple[tuple[_Stated, ...], Discourse]:
-        """Return what each scene sentence states, and the scene's things."""
+        """Return the statements of each scene sentence, and the things in the scene."""
         discourse = Discourse(self.ontology)
         with reading("the scene", " ".join(scene)):
             tokens = self.lexicon.tokens_of_each(scene)
@@ -149,7 +149,7 @@ class DescribedReader(LexicalReader):
     def stated(
         self, tokens: Sequence[Token], discourse: Discourse, narrating: bool
     ) -> Iterator[tuple[Parse, list[Edge]]]:
-        """Yield the parsed sentences of a text, each with what it states."""
+        """Yield the parsed sentences of a text, each with its statements."""
         for sentence in self._sentences(_stating(tokens), discourse.names):
             parse = self.grammar.parse(sentence, discourse.names, narrating)
             yield parse, discourse.interpret(parse, narrating)
@@ -187,8 +187,8 @@ class DescribedReader(LexicalReader):
     def _scene(
         self, scene: tuple[str, ...], question: str
     ) -> tuple[tuple[tuple[Statement, ...], ...], Discourse, tuple[str, str] | None]:
-        """Return what each scene sentence states, the things, and the pair that the question asks
-        about.
+        """Return the statements of each scene sentence, the things, and the pair that the question
+        asks about.
         """
         stated, discourse = self._taken(scene)
         discourse = discourse.copy()
@@ -244,8 +244,9 @@ class _ClaimParser(LexicalParser):
         return Reading(found if self._is_plain(tokens) else [*map(_doubted, found)])
 
     def _is_plain(self, tokens: Sequence[Token]) -> bool:
-        """Whether it is certain which things a claim is about. It is not if the claim lists several
-        new things, explains some in brackets, or says "these two objects" or "the block".
+        """Whether it is certain which things a claim is about. It is uncertain if the claim lists
+        several new things, explains things in brackets, or contains "these two objects" or "the
+        block".
         """
         introduced = sum(token.kind in ("indefinite", "additive") for token in tokens)
         glossed = any(token.text == "(" for token in tokens)
@@ -253,7 +254,7 @@ class _ClaimParser(LexicalParser):
         return introduced <= _INTRODUCED and not glossed and not any(map(self._points, phrases))
 
     def _points(self, phrase: Phrase) -> bool:
-        """Whether a phrase points at things mentioned before."""
+        """Whether a phrase refers back to things mentioned before."""
         if phrase.names or phrase.clauses or phrase.number or phrase.attributes:
             return False
         several = phrase.determiner == DEMONSTRATIVE and (phrase.plural or phrase.count > 1)
@@ -261,16 +262,16 @@ class _ClaimParser(LexicalParser):
         return several or (place and phrase.determiner in (DEFINITE, DEMONSTRATIVE))
 
     def unreadable(self, sentence: LexicalSentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return full(self._discourse) or super().unreadable(sentence)
 
     @property
     def goes_on(self) -> bool:
-        """Whether a heading named the topic of the next lines."""
+        """Whether a heading has set the topic of the next lines."""
         return self._discourse.topic is not None
 
     def head(self, tokens: Sequence[Token]) -> None:
-        """Read a heading, which names what the following text is about."""
+        """Read a heading and make its things the topic of the following text."""
         self._discourse.focus(self._of.grammar.phrases(tokens, self._discourse.names))
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
@@ -297,7 +298,9 @@ class _ClaimParser(LexicalParser):
 
 
 def full(discourse: Discourse) -> str:
-    """Return why the rest of a text is not read; empty if the text has few enough things."""
+    """Return the reason why the rest of a text is not read; empty if the number of things in the
+    text is within the limit.
+    """
     most = f"for its text speaks of more than {MOST_THINGS} things"
     return most if len(discourse) > MOST_THINGS else ""
 
@@ -305,11 +308,11 @@ def full(discourse: Discourse) -> str:
 def spoken(
     parse: Parse, statements: Sequence[Edge], discourse: Discourse, known: int
 ) -> tuple[Statement, ...]:
-    """Turn what a sentence states into relations between titles, with character spans.
+    """Turn the statements of a sentence into relations between titles, with character spans.
 
     Args:
         parse: The parsed sentence.
-        statements: What it states.
+        statements: The statements of the sentence.
         discourse: The things.
         known: Number of things in the scene and the question.
     """
@@ -327,12 +330,11 @@ def spoken(
 
 
 _RELATING = frozenset(("relation", "hour", "with", "observing"))
-"""Kinds of words; a sentence with a relation contains at least one of them."""
+"""Kinds of words that express relations. Any sentence with a relation contains such a word."""
 
 
 _INTRODUCED = 2
-"""Maximum number of things that a claim introduces, "a circle above a square", if it is not a list.
-"""
+"""Maximum number of new things in a claim that is not a list: "a circle above a square"."""
 _UNSURE = 0.7
 """Maximum confidence in statements about uncertain things."""
 
@@ -343,14 +345,14 @@ def _doubted(statement: Statement) -> Statement:
 
 _BESIDE = frozenset(("content", "citation", "source"))
 _LABEL = 1
-"""Maximum number of these words in an answer that is only a label."""
+"""Maximum number of relating words in an answer that is only a label."""
 
 _OPEN = frozenset(("condition", "supposition"))
 """Kinds of words that affect a whole sentence."""
 
 
 def _stating(tokens: Sequence[Token]) -> list[Token]:
-    """Keep the parts of a text that state something: "X is in A, but Y may be in B"."""
+    """Keep the parts of a text that make statements: "X is in A, but Y may be in B"."""
     if any(token.kind in _OPEN for token in tokens):
         return []
     parts: list[list[Token]] = [[]]

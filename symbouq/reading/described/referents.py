@@ -1,8 +1,8 @@
 """Resolve noun phrases to the things in a text.
 
 A phrase may introduce a thing ("a square", "another square", "two squares", a new name) or refer to
-a known one ("the square", "this block", "it", "square number two"). If several things fit equally
-well, confidence is lower.
+a known thing ("the square", "this block", "it", "square number two"). If several things fit equally
+well, the confidence is lower.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from symbouq.reading.described.syntax import (
 )
 
 _HULL = "(hull)"
-"""Kind of a thing that spans others. No noun means it."""
+"""Kind of a thing that spans other things. There is no noun for this kind."""
 _AMBIGUOUS = 0.5
 """Confidence factor if several things fit a phrase."""
 _COUNTED = 0.7
-"""Confidence factor if "two squares" is taken to mean two known ones."""
+"""Confidence factor if "two squares" is interpreted as two known squares."""
 _SITUATED = 0.9
-"""Confidence factor if a thing's place is only implied."""
+"""Confidence factor if the place of a thing is only implied."""
 _PRONOUN = 0.7
 _SKIPPED = 0.7
 """Confidence factor for each word that was not understood."""
@@ -51,11 +51,11 @@ class Thing:
     """A thing mentioned in a text.
 
     Attributes:
-        kind: What its noun says it is; empty if only a name is known.
+        kind: Its kind according to its noun; empty if only a name is known.
         attributes: Maps a dimension to the value.
         names: Its names as written.
         number: Its number among similar things in the same container, from 1.
-        container: The thing it is in, which matters for numbering; None while unknown.
+        container: The thing that it is in, needed for numbering; None while unknown.
         sentence: Number of the sentence that introduced it.
     """
 
@@ -69,12 +69,12 @@ class Thing:
 
 @dataclass(frozen=True)
 class Edge:
-    """Relation between two things.
+    """A relation between two things.
 
     Attributes:
         subject: Number of the thing that is placed.
         relation: The canonical relation.
-        object: Number of the thing it is placed relative to.
+        object: Number of the thing relative to which the subject is placed.
         first: First of the tokens that state it.
         last: Last of the tokens that state it.
         confidence: Confidence in (0, 1].
@@ -90,21 +90,22 @@ class Edge:
 
 @dataclass
 class Discourse:
-    """The things that a text has mentioned, and what it states about them.
+    """The things that a text has mentioned, and the statements about them.
 
     Args:
         ontology: The tables of the profile.
         things: The things, numbered by their position.
-        said: What the text states about them.
-        between: Maps two things to the relations stated between them in this order.
+        said: The statements about the things.
+        between: Maps an ordered pair of things to the relations stated from the first to the
+            second.
         salient: The things, starting with the one mentioned most recently.
         centre: The things that the last sentence's pronouns referred to.
         container: The container that the text is currently about.
-        topic: The container named by the heading of a list.
-        recent: The things in the last sentence that had any: its subjects if there were several,
-            otherwise all.
+        topic: The container in the heading of a list.
+        recent: The things in the last sentence that had things: the subjects if there were several,
+            otherwise all things.
         sentence: Number of sentences so far.
-        titles: Titles that things have in records so far.
+        titles: Titles already used for things in records.
     """
 
     ontology: Ontology
@@ -148,8 +149,8 @@ class Discourse:
         return self.things[number].kind in self.ontology.lexicon.container
 
     def relation_to(self, relation: str, object: int) -> str:
-        """Return what a relation means when the object is a given thing, since it may mean
-        something else for a container.
+        """Return the meaning of a relation for the given object, since the meaning may be different
+        for a container.
         """
         if self.is_container(object):
             return self.ontology.lexicon.of_container.get(relation, relation)
@@ -158,12 +159,12 @@ class Discourse:
     # Reading a sentence ---------------------------------------------------------------
 
     def interpret(self, parse: Parse, narrating: bool = True) -> list[Edge]:
-        """Add what a sentence states. Its things are introduced or looked up.
+        """Add the statements of a sentence. The things in it are introduced or looked up.
 
         Args:
             parse: The sentence.
             narrating: Whether "a square" introduces a thing, as in a scene. In reasoning about a
-                scene, it may refer to a known one.
+                scene, the phrase may refer to a known square.
         """
         return _Interpretation(self, narrating).interpret(parse)
 
@@ -205,7 +206,7 @@ class Discourse:
         return kind == general or kind in self.ontology.lexicon.covers.get(general, ())
 
     def fits(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing fits the description in a phrase, apart from relative clauses."""
+        """Whether a thing fits the description in a phrase, ignoring relative clauses."""
         thing = self.things[number]
         if phrase.kind and not self.covers(phrase.kind, thing.kind):
             return False
@@ -220,8 +221,8 @@ class Discourse:
         return all(thing.attributes.get(d) == value for d, value in phrase.attributes)
 
     def numbered(self, phrase: Phrase, fits: Sequence[int]) -> list[int]:
-        """Narrow the things that fit a numbered phrase to those with similar things in the same
-        place, since only those are numbered. If none remain, return them all.
+        """Narrow the things that fit a numbered phrase to things with similar ones in the same
+        place, since only such things are numbered. If none remain, return all the given things.
         """
         if not phrase.number or len(fits) < 2:
             return list(fits)
@@ -230,8 +231,8 @@ class Discourse:
         return counted or list(fits)
 
     def may_fit(self, phrase: Phrase, number: int) -> bool:
-        """Whether a thing that was described in less detail may fit a phrase: "an orange thing" and
-        "the orange shape".
+        """Whether a phrase may refer to a thing that was described in less detail: "an orange
+        thing" and "the orange shape".
         """
         thing = self.things[number]
         if phrase.names or (phrase.number and phrase.number != thing.number) or not thing.kind:
@@ -259,7 +260,7 @@ class Discourse:
         return len(self.things) - 1
 
     def titled(self, title: str, phrase: Phrase | None) -> int:
-        """Introduce a thing under its title in a record."""
+        """Introduce a thing with its title in a record."""
         if phrase is None:
             thing = Thing("", {}, [title], 1, None, 0)
         else:
@@ -294,7 +295,9 @@ class Discourse:
         return number
 
     def locate(self, number: int, container: int) -> None:
-        """Record where a thing is. Other things without a place are there, too."""
+        """Record the container of a thing. All unnamed things without a known place are assumed to
+        be in the same container.
+        """
         if self.things[number].container is not None or self.is_container(number):
             return
         for n, thing in enumerate(self.things):
@@ -334,7 +337,7 @@ class Discourse:
         return " ".join([*thing.attributes.values(), thing.kind or "thing"])
 
     def certain(self, subject: int, relation: str, object: int) -> bool:
-        """Whether a relation or its converse was stated, or follows from one that was."""
+        """Whether a relation or its converse was stated or follows from a stated relation."""
         converse = self.ontology.relations.converse
         ways = [
             *self.between.get((subject, object), ()),
@@ -350,12 +353,12 @@ class Discourse:
                 self.between[u, v] = (*self.between.get((u, v), ()), r)
 
     def is_stated(self, subject: int, relation: str, object: int) -> bool | None:
-        """Return True if a relation was stated; otherwise None, as it is open."""
+        """Return True if a relation was stated, and None if it is open."""
         return self.certain(subject, relation, object) or None
 
     def satisfying(self, phrase: Phrase, numbers: Iterable[int]) -> list[int]:
-        """Narrow things to those for which a phrase's relative clauses are certain, if possible to
-        those for which they were stated in the same words.
+        """Return those of the given things for which a phrase's relative clauses are certain. If
+        possible, return only things for which the clauses were stated in the same words.
         """
         found = list(numbers)
         for clause in phrase.clauses:
@@ -382,7 +385,9 @@ class Discourse:
 
 @dataclass(frozen=True)
 class _Use:
-    """Use of a phrase: its relation to other phrases or things, and whether it contains them."""
+    """The use of a phrase: its relation to other phrases or things, and whether its thing contains
+    them.
+    """
 
     relation: str
     phrases: tuple[Phrase, ...] = ()
@@ -446,7 +451,7 @@ class _Interpretation:
         ]
 
     def _turned(self, phrase: Phrase) -> None:
-        """Record the thing that the text turns to: "I looked at block A"."""
+        """Record the thing to which the text turns its attention: "I looked at block A"."""
         discourse = self.of
         self.topic = self._told_apart(phrase)
         if self.topic is not None:
@@ -454,15 +459,13 @@ class _Interpretation:
             discourse.salient = [*dict.fromkeys([self.topic, *discourse.salient])]
 
     def _told_apart(self, phrase: Phrase) -> int | None:
-        """The only thing that fits a phrase with a name or a noun; None unless there is exactly
-        one.
-        """
+        """The only thing that fits a phrase with a name or a noun; otherwise None."""
         fits = [n for n in range(len(self.of)) if self.of.fits(phrase, n)]
         return fits[0] if len(fits) == 1 and (phrase.names or phrase.kind) else None
 
     def _situate(self) -> None:
-        """If the profile allows it, place the new things whose place was not stated: where related
-        things are, otherwise where the text is.
+        """If the profile allows it, assign a container to new things without a stated place: the
+        container of related things, otherwise the one that the text is about.
         """
         discourse = self.of
         relation = discourse.ontology.lexicon.situated
@@ -494,7 +497,7 @@ class _Interpretation:
         return self.of.things[number].sentence == self.of.sentence
 
     def _name(self, naming: Naming) -> None:
-        """Give names to the latest unnamed things, if there are as many."""
+        """Give names to the latest unnamed things, if there are as many things as names."""
         unnamed = [n for n in range(len(self.of.things)) if not self.of.things[n].names]
         containers = [n for n in unnamed if self.of.is_container(n)] or unnamed
         for n, name in zip(containers[-len(naming.names) :], naming.names, strict=False):
@@ -540,8 +543,8 @@ class _Interpretation:
         self._list(clause, subjects)
 
     def _list(self, clause: Clause, subjects: Sequence[int]) -> None:
-        """Add a line in a list under a container's heading as a statement that the container has
-        the thing. Any other sentence ends the list.
+        """For a line in a list under the heading of a container, add the statement that the
+        container has the thing. Any other sentence ends the list.
         """
         discourse = self.of
         relation = discourse.ontology.relations.converse.get(discourse.ontology.lexicon.having)
@@ -568,8 +571,9 @@ class _Interpretation:
         ]
 
     def _turn(self, phrase: Phrase, uses: Sequence[_Use]) -> tuple[int, int, int]:
-        """Return when to look up a phrase in a clause. Phrases with a relative clause come after
-        others, and the later the more things fit. "This" and "it" come last, but before new things.
+        """Return a sort key for looking up the phrases in a clause. Phrases with a relative clause
+        come after other phrases, and later if more things fit. "This" and "it" come last, but
+        before new things.
         """
         if phrase.determiner in (DEMONSTRATIVE, PRONOUN):
             partners = [partner for use in uses for partner in use.phrases]
@@ -578,7 +582,7 @@ class _Interpretation:
             return turn, 0, phrase.start
         fits = [n for n in range(len(self.of.things)) if self.of.fits(phrase, n)]
         met = len(self.of.satisfying(phrase, fits)) if phrase.clauses else 0
-        # In reasoning, clear phrases show where the things of others are.
+        # In reasoning, unambiguous phrases show the places of things in other phrases.
         met = met if self.narrating else len(fits)
         return int(bool(phrase.clauses)), met, phrase.start
 
@@ -659,7 +663,7 @@ class _Interpretation:
             pairs = [(u, v) for u, v in pairs if self.of.is_container(u)]
         for u, v in pairs:
             relation = self.of.relation_to(said, v)
-            if not self.narrating:  # reasoning uses words more loosely than a scene
+            if not self.narrating:  # words are used more loosely in reasoning than in a scene
                 relation = ontology.lexicon.loosely.get(relation, relation)
             if relation in within and self.of.is_container(v):
                 self.of.locate(u, v)
@@ -668,7 +672,7 @@ class _Interpretation:
             self.statements.append(Edge(u, relation, v, start, end - 1, confidence))
 
     def _aside(self, predicate: Predicate) -> bool:
-        """Whether "has" is about what is beside a thing: "X has Y above it"."""
+        """Whether "has" refers to things beside a thing: "X has Y above it"."""
         return any(
             other.determiner == PRONOUN and clause.relation not in self.of.ontology.relations.within
             for phrase in predicate.objects
@@ -680,7 +684,7 @@ class _Interpretation:
 
     def _find(self, phrase: Phrase, uses: Sequence[_Use]) -> None:
         """Find or introduce the things of a phrase. If its relative clauses are new information,
-        state them.
+        add them as statements.
         """
         if phrase.start in self.found:
             return
@@ -774,7 +778,7 @@ class _Interpretation:
         # In reasoning, a relative clause is a claim about the thing.
         stated = bool(phrase.clauses) and not (met and self.narrating)
         if not self.narrating and not met and phrase.plural and not phrase.count:
-            return (), 1.0, False  # only "which ones" tells them apart
+            return (), 1.0, False  # they are distinguished only by "which ones"
         chosen, confidence = self._chosen(phrase, met or fits, place, uses)
         if not chosen:
             count = max(1, phrase.count) if not phrase.number else 1
@@ -788,7 +792,7 @@ class _Interpretation:
         return phrase.determiner == ANY or (several and self._is_general(phrase))
 
     def _is_general(self, phrase: Phrase) -> bool:
-        """Whether a phrase means several things by a noun that may fit everything in the scene."""
+        """Whether a plural phrase has a noun that may fit everything in the scene."""
         ontology = self.of.ontology
         general = phrase.kind in ontology.lexicon.container or any(
             kind != phrase.kind for kind in ontology.lexicon.covers.get(phrase.kind, ())
@@ -796,8 +800,8 @@ class _Interpretation:
         return general and phrase.plural and not phrase.names and not phrase.attributes
 
     def _is_abstract(self, phrase: Phrase) -> bool:
-        """Whether a noun in reasoning is outside the lexicon and means no thing in the scene: "the
-        question", "this relationship".
+        """Whether a noun in reasoning is outside the lexicon and does not refer to a thing in the
+        scene: "the question", "this relationship".
         """
         covers = self.of.ontology.lexicon.covers
         kinds = {thing.kind for thing in self.of.things if thing.kind}
@@ -808,8 +812,8 @@ class _Interpretation:
         )
 
     def _counted(self, phrase: Phrase) -> tuple[int, ...]:
-        """The things that "two squares" refers to, if exactly two are known and no place for new
-        ones is stated; empty if it introduces them.
+        """The things that "two squares" refers to, if exactly two squares are known and no place
+        for new squares is stated. The result is empty if the phrase introduces new squares.
         """
         discourse = self.of
         here = [
@@ -839,13 +843,13 @@ class _Interpretation:
         return tuple(found), 1.0
 
     def _kind_of_names(self) -> str:
-        """The kind that all named things share; empty if there is none."""
+        """The kind that all named things have in common; empty if there is none."""
         kinds = {thing.kind for thing in self.of.things if thing.names and thing.kind}
         return kinds.pop() if len(kinds) == 1 else ""
 
     def _place(self, phrase: Phrase, uses: Sequence[_Use]) -> int | None:
-        """The container of a phrase's thing: the stated one, or that of a thing related to it in a
-        relative clause; None if neither is known.
+        """The container of a phrase's thing: the stated container, or the container of a thing
+        related to it in a relative clause; None if neither is known.
         """
         discourse = self.of
         if phrase.kind in discourse.ontology.lexicon.container:
@@ -908,7 +912,7 @@ class _Interpretation:
         return tuple(fits[:1]), sure
 
     def _partners(self, uses: Sequence[_Use]) -> set[int]:
-        """The things that a phrase is related to, since it refers to none of them."""
+        """The things that a phrase is related to. The phrase itself cannot refer to any of them."""
         found = {n for use in uses for n in use.things}
         for use in uses:
             for partner in use.phrases:
@@ -917,7 +921,7 @@ class _Interpretation:
 
     def _level(self, uses: Sequence[_Use], fits: list[int]) -> list[int]:
         """Narrow a pronoun's possible antecedents: to containers if it contains something,
-        otherwise to things like its partner. If none remain, return them all.
+        otherwise to things like its partner. If none remain, return all the given things.
         """
         discourse = self.of
         within = discourse.ontology.relations.within
@@ -964,7 +968,7 @@ class _Interpretation:
         free = [n for n in here if n not in self._mentioned()] or here
         news = [n for n in free if not self._said(n, uses)] or free
         if phrase.determiner == BARE and not phrase.number:
-            # Take the latest without statements, by number.
+            # Take the latest ones without statements, by number.
             latest = max(things[n].sentence for n in news)
             last = [n for n in news if things[n].sentence == latest]
             return (min(last, key=lambda n: things[n].number),), _AMBIGUOUS
@@ -973,14 +977,14 @@ class _Interpretation:
         return (ranked[0],), 1.0 if len(news) == 1 else _AMBIGUOUS
 
     def _said(self, number: int, uses: Sequence[_Use]) -> bool:
-        """Whether a relation between a thing and its partner was stated before."""
+        """Whether a relation between the given thing and one of its partners was stated before."""
         partners = self._partners(uses)
         between = self.of.between
         return any((number, p) in between or (p, number) in between for p in partners)
 
 
 def _is_any(phrase: Phrase) -> bool:
-    """Whether a negated phrase means "none at all": "it has not a square"."""
+    """Whether a negated phrase is meant as "none at all": "it has not a square"."""
     return phrase.determiner in (ANY, INDEFINITE, BARE) and not phrase.names and not phrase.number
 
 

@@ -2,10 +2,10 @@
 
 A clause is a subject with predicates, and a predicate is a relation with its objects. Subject and
 objects are noun phrases, which may contain clauses ("the square which is above it"). The grammar is
-a recursive descent over lexical items. Of several parses, the one that leaves out the fewest words
-wins. The grammar covers both orders ("below X is Y"), coordinated phrases, relations and clauses, a
-ground that two clauses share ("X is covered by and Y is in Z"), reduced relative clauses ("the
-square in block A") and naming ("three blocks, called A, B and C").
+a recursive descent over lexical items. If there are several parses, the one with the fewest skipped
+words is chosen. The grammar covers both orders ("below X is Y"), coordinated phrases, relations and
+clauses, a ground that two clauses share ("X is covered by and Y is in Z"), reduced relative clauses
+("the square in block A") and naming ("three blocks, called A, B and C").
 """
 
 from __future__ import annotations
@@ -55,21 +55,21 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Phrase:
-    """Noun phrase.
+    """A noun phrase.
 
     Attributes:
-        determiner: `definite`, `demonstrative`, `indefinite`, `additive` ("another"),
-            `other` ("the other"), `partitive` ("one of the"), `every`, `any`, `both`, `none`,
-            `bare`, `pronoun` or `reciprocal`.
+        determiner: `definite`, `demonstrative`, `indefinite`, `additive` ("another"), `other` ("the
+            other"), `partitive` ("one of the"), `every`, `any`, `both`, `none`, `bare`, `pronoun`
+            or `reciprocal`.
         start: Position of its first token.
         end: Position after its last token.
-        kind: What its noun says the thing is; empty without a noun.
+        kind: The kind of thing given by its noun; empty without a noun.
         attributes: Each adjective's dimension and value.
         plural: Whether it is plural.
-        count: Stated number of things; 0 if not stated.
+        count: The stated number of things; 0 if not stated.
         number: The thing's number among similar things; 0 if not stated.
         names: Its names.
-        given: Whether it gives these names to its things ("called A").
+        given: Whether the phrase introduces these names for its things ("called A").
         clauses: The predicates in its relative clauses.
     """
 
@@ -88,14 +88,14 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Clause:
-    """A subject with predicates. Without any, it states that the subject exists.
+    """A subject with predicates. A clause without predicates states that the subject exists.
 
     Attributes:
         subjects: Its subjects.
         predicates: Its predicates.
         start: Position of its first token.
         end: Position after its last token.
-        strained: Whether it is poor English: "there is X is below Y".
+        strained: Whether its grammar is doubtful: "there is X is below Y".
     """
 
     subjects: tuple[Phrase, ...]
@@ -114,8 +114,8 @@ class Naming:
 
 @dataclass(frozen=True)
 class Topic:
-    """What the following text is about, "Block A: ...", or a thing that the text turns to: "I
-    looked at block A".
+    """The topic of the following text, "Block A: ...", or a thing to which the text turns its
+    attention: "I looked at block A".
 
     Attributes:
         phrase: The thing.
@@ -128,7 +128,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Parse:
-    """Parsed sentence.
+    """A parsed sentence.
 
     Attributes:
         clauses: Its clauses, namings and topics, in order.
@@ -144,8 +144,8 @@ class Parse:
 
 
 class _Related(NamedTuple):
-    """A relation without its object, and whether it can stand alone: `on the left`, `touching the
-    bottom edge`.
+    """A relation without its object, and whether it can be used without one: `on the left`,
+    `touching the bottom edge`.
     """
 
     relation: str
@@ -180,8 +180,8 @@ class Grammar:
     """Parser for sentences, with the tables of one profile.
 
     Args:
-        ontology: The tables, which tell how directions join, and what things and containers there
-            are.
+        ontology: The tables. They contain the kinds of things and containers, and the combinations
+            of directions.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -242,8 +242,8 @@ class Sentence:
         self._clauses: dict[int, list[tuple[Clause, int]]] = {}
 
     def _without_brackets(self, tokens: Sequence[Token]) -> list[Token]:
-        """Drop unclosed brackets, and bracketed words that state no relation, such as synonyms.
-        Move a bracketed sentence to the end: "X (it is in A) is above Y".
+        """Remove unclosed brackets, and bracketed words without a relation, such as synonyms. Move
+        a bracketed sentence to the end: "X (it is in A) is above Y".
         """
         kept: list[Token] = []
         apart: list[Token] = []
@@ -271,7 +271,7 @@ class Sentence:
         return kept + apart
 
     def _without_epithets(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """Drop a side that only belongs to a container's name: "in the HIGHER block B"."""
+        """Remove a side that is only part of a container's name: "in the HIGHER block B"."""
         for before, token, after in zip((None, *tokens), tokens, (*tokens[1:], None), strict=False):
             entry = token.entry if token.kind == "relation" else None
             called = entry is not None and entry.relation in self.ontology.relations.displacement
@@ -284,7 +284,7 @@ class Sentence:
         return not self.ontology.lexicon.container.isdisjoint(nouns)
 
     def _relates(self, tokens: Sequence[Token]) -> bool:
-        """Whether the tokens contain a relation with an object, or one that can stand alone."""
+        """Whether the tokens contain a relation that has an object or needs none."""
         spots = [n for n, token in enumerate(tokens) if token.kind == "relation"]
         if not spots:
             return False
@@ -296,7 +296,7 @@ class Sentence:
         )
 
     def _said(self, tokens: Sequence[Token]) -> Iterator[Token]:
-        """The tokens that matter, with hours on a clock face as directions."""
+        """The relevant tokens. Hours on a clock face are replaced by directions."""
         position = 0
         while position < len(tokens):
             token = tokens[position]
@@ -331,7 +331,7 @@ class Sentence:
     # Tokens --------------------------------------------------------------------------
 
     def kind(self, position: int) -> str:
-        """Return a token's kind; for a mark, its text; past the end, an empty string."""
+        """Return a token's kind. For a mark, return its text; past the end, return ""."""
         if not 0 <= position < len(self.tokens):
             return ""
         token = self.tokens[position]
@@ -352,7 +352,9 @@ class Sentence:
     # Sentences -----------------------------------------------------------------------
 
     def parse(self) -> Parse:
-        """Return all clauses, from left to right. Words that fit nowhere are skipped."""
+        """Return all clauses, from left to right. Words that do not fit into any clause are
+        skipped.
+        """
         found: list[Clause | Naming | Topic] = []
         skipped = 0
         whole = True
@@ -392,8 +394,8 @@ class Sentence:
             yield [clause], end
 
     def _sharing(self, clauses: Sequence[Clause]) -> Iterator[Clause]:
-        """Give a clause without a ground the ground of a later clause: "X is covered by and Y is in
-        Z". An edge needs no ground, as it belongs to the container of the thing.
+        """If a clause has no ground, use the ground of a later clause: "X is covered by and Y is in
+        Z". No ground is needed for an edge, since it belongs to the container of the thing.
         """
         edges = self.ontology.lexicon.of_container.values()
         for n, clause in enumerate(clauses):
@@ -505,7 +507,7 @@ class Sentence:
                     yield Clause(clause.subjects, predicates, position, last, clause.strained), last
 
     def _identity(self, position: int) -> Iterator[tuple[Clause, int]]:
-        """`X is the square above Y`, `the square above Y is X`: both state that X is above Y."""
+        """`X is the square above Y`, `the square above Y is X`: both mean that X is above Y."""
         for one, end in self.phrases(position):
             verb = self._skip(end, "copula")
             if verb == end or one.determiner == DEMONSTRATIVE:
@@ -539,7 +541,7 @@ class Sentence:
 
     def _fragment(self, position: int) -> Iterator[tuple[Clause, int]]:
         """A line in a list: `Contains X`, about the topic of the list, or `X near Y`, where "near
-        Y" tells which X.
+        Y" identifies X.
         """
         first = self._relation(position, False) if position == 0 else None
         if first is not None and first.verb:
@@ -557,8 +559,8 @@ class Sentence:
 
         Args:
             position: Start of the predicates.
-            verbless: Whether they have no verb. A comma may precede them.
-            single: Whether a comma ends them, as in a relative clause.
+            verbless: Whether they have no verb. There may be a comma before them.
+            single: Whether they end at a comma, as in a relative clause.
         """
         found: list[tuple[tuple[Predicate, ...], int]] = []
         if verbless:
@@ -590,7 +592,7 @@ class Sentence:
                 found.append((head, end))
             alone = all(r.alone for r in relations) and self.kind(middle) in (")", *_CLOSING)
             if alone if single else self.kind(middle) in _CLOSING:
-                # The ground follows in the next clause, or goes without saying.
+                # The ground follows in the next clause, or is understood.
                 head = tuple(
                     Predicate(r.relation, (), r.negated, r.start, middle) for r in relations
                 )
@@ -671,7 +673,7 @@ class Sentence:
         return _Related(relation, denied, start, end, entry.finite, alone)
 
     def _leads(self, position: int) -> bool:
-        """Whether a token may come before the word for a relation: `to the`."""
+        """Whether a token may precede the word for a relation: `to the`."""
         kind = self.kind(position)
         if kind in ("by", "link", "definite", "indefinite"):
             return True
@@ -690,8 +692,8 @@ class Sentence:
 
         Args:
             position: Start of the phrases.
-            commas: Whether a comma may precede the "and". In a relative clause, such a comma ends
-                the clause.
+            commas: Whether there may be a comma before the "and". In a relative clause, such a
+                comma ends the clause.
         """
         if (position, commas) in self._lists:
             return self._lists[position, commas]
@@ -720,7 +722,7 @@ class Sentence:
         return not known or holding[0] == holding[1]
 
     def _on_a_level(self, core: Phrase, clause: Predicate) -> bool:
-        """Whether a relation fits the things it relates: blocks are beside blocks."""
+        """Whether a relation is suitable for the given phrases: blocks are beside blocks."""
         ontology = self.ontology
         if (
             core.kind in ontology.lexicon.container
@@ -790,7 +792,7 @@ class Sentence:
                     yield clauses, end
 
     def _closed(self, end: int) -> int:
-        """The position after a comma that closes a clause before the verb: "X, which is above Y, is
+        """The position after a comma that ends a clause before the verb: "X, which is above Y, is
         left of Z".
         """
         if self.kind(end) != ",":
@@ -988,7 +990,7 @@ class Sentence:
         return token.kind == "content" or (len(text) == 1 and token.kind != "relation")
 
     def _is_name(self, position: int) -> bool:
-        """Whether a token names a thing on its own."""
+        """Whether a token is a name on its own."""
         if self._marked(position):
             return True
         if self.kind(position) not in ("numeral", "content", "indefinite"):
@@ -1002,8 +1004,8 @@ class Sentence:
 
 
 def _observed(tokens: Sequence[Token]) -> list[Token]:
-    """Drop observers: "in A, the text mentions a square" and "I note that there is a square" both
-    state that the square exists.
+    """Remove observers. "In A, the text mentions a square" and "I note that there is a square" both
+    mean that the square exists.
     """
     kept: list[Token] = []
     start = 0
@@ -1026,7 +1028,7 @@ def _observed(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _without_asides(tokens: Sequence[Token]) -> list[Token]:
-    """Drop empty asides with their commas: "X, however, is left of Y"."""
+    """Remove asides without content, together with their commas: "X, however, is left of Y"."""
     empty = {
         n + step
         for n in range(len(tokens) - 1)
@@ -1052,16 +1054,16 @@ def _introduced(phrase: Phrase) -> Phrase:
 
 
 def _preference(item: tuple[Clause, int]) -> tuple[int, bool, bool]:
-    """Sort clauses from a position: the longest first, then those that say more, then those whose
-    verbless parts belong to a noun phrase.
+    """A sort key for clauses. The longest clauses come first, then clauses with predicates of their
+    own, then clauses with verbless parts in a noun phrase.
     """
     clause, end = item
     return -end, not _says_more(clause), clause.strained and bool(clause.predicates)
 
 
 def _says_more(clause: Clause) -> bool:
-    """Whether a clause has predicates of its own: "there is X in Y", but not "there is X with Y in
-    it", whose end is about Y.
+    """Whether a clause has predicates of its own. "There is X in Y" has one, but "there is X with Y
+    in it" has none, since its end is about Y.
     """
     objects = [phrase for predicate in clause.predicates for phrase in predicate.objects]
     return any(phrase.determiner != PRONOUN for phrase in objects)

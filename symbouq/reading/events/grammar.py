@@ -2,8 +2,8 @@
 
 A sentence is a noun phrase and a verb with objects, prepositional phrases and counts. Nouns and
 names are an open class: a noun phrase begins with a determiner or a capital letter, and ends where
-the rest of the sentence can be parsed. All parses are tried, those with the shortest noun phrases
-first. The first parse that covers the whole sentence is used.
+the rest of the sentence can be parsed. All parses are tried. Parses with the shortest noun phrases
+come first. The first parse that covers the whole sentence is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from symbouq.reading.events.words import BASE, GERUND, PARTICIPLE, PAST, PRESENT
 from symbouq.reading.lexicon import Token
 
 Names = tuple[str, ...]
-"""The names in a noun phrase, or in several joined by "and"."""
+"""The names in a noun phrase, or in several noun phrases joined by "and"."""
 
 _AUXILIARIES = ("being", "having", "doing")
 """Word classes that come before a verb or a place."""
@@ -32,7 +32,7 @@ Parse = tuple[Clauses, int]
 
 @dataclass(frozen=True)
 class _Noun:
-    """A noun phrase: its names, and what its modifiers state."""
+    """A noun phrase: its names, and the statements of its modifiers."""
 
     names: Names
     said: tuple[Clause, ...]
@@ -45,7 +45,7 @@ class Sentence:
     Args:
         lexicon: The words of the profile.
         tokens: The tokens of the sentence.
-        meaning: Verb that unknown verbs are taken for, if any.
+        meaning: Verb to assume for unknown verbs, if any.
     """
 
     def __init__(self, lexicon: EventLexicon, tokens: Sequence[Token], meaning: str = "") -> None:
@@ -102,7 +102,7 @@ class Sentence:
 
     def _forms(self, position: int) -> list[tuple[str, str]]:
         """The verb forms that a token may be. An unknown word may be a verb without spatial meaning
-        if it is spelled like one.
+        if it is spelled like a verb.
         """
         text = self._text(position)
         known = self._lexicon.forms.get(text)
@@ -117,8 +117,8 @@ class Sentence:
         return []
 
     def _skip_asides(self, position: int) -> int:
-        """The position after adverbs without spatial meaning. Those in "-ly" are an open class,
-        except for hedges.
+        """The position after adverbs without spatial meaning. Any word that ends in "-ly" is such
+        an adverb, except for hedges.
         """
         while self._kind(position) == "aside" or (
             self._kind(position) == "content"
@@ -245,7 +245,7 @@ class Sentence:
         yield from self._verb(subjects, position, replace(frame, tense="now"), (PRESENT, BASE))
 
     def _being(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Yield what may follow "is": a place, a gerund or a passive."""
+        """Yield the possible continuations after "is": a place, a gerund or a passive."""
         yield from self._places(subjects, position, frame)
         progressive = replace(frame, aspect="progressive")
         yield from self._verb(subjects, position, progressive, (GERUND,))
@@ -254,7 +254,7 @@ class Sentence:
         yield from self._passive(subjects, position, frame)
 
     def _having(self, subjects: Names, position: int, frame: Clause) -> Iterator[Parse]:
-        """Yield what may follow "has": a participle."""
+        """Yield the possible continuations after "has": a participle."""
         perfect = replace(frame, aspect="perfect")
         yield from self._verb(subjects, position, perfect, (PARTICIPLE,))
         if self._text(position) == "been":
@@ -277,7 +277,7 @@ class Sentence:
             strange = verb not in self._known
             clause = replace(frame, verb=verb, strange=strange, back=verb in self._returning)
             if verb in self._opaque:
-                # Wanting or believing something does not make it so.
+                # Something wanted or believed need not be true.
                 yield tuple(replace(clause, agent=s) for s in subjects), len(self._tokens)
                 continue
             for noun in self._nouns(after):
@@ -287,7 +287,9 @@ class Sentence:
             yield from self._rest(subjects, ("",), after, clause)
 
     def _witnessed(self, subjects: Names, noun: _Noun, clause: Clause) -> Iterator[Parse]:
-        """Yield the clauses for a perceived action: "saw the cat jump over the fence"."""
+        """Yield the clauses for an action that somebody perceives: "saw the cat jump over the
+        fence".
+        """
         perceived = tuple(
             replace(clause, agent=s, patient=name) for s in subjects for name in noun.names
         )
@@ -322,8 +324,8 @@ class Sentence:
         clause: Clause,
         passive: bool = False,
     ) -> Iterator[Parse]:
-        """Yield the prepositional phrases, adverbs and counts after a verb and its object. There is
-        one clause for each agent and patient.
+        """Yield the parses of the prepositional phrases, adverbs and counts after a verb and its
+        object. A parse has one clause for each agent and patient.
         """
         for whole, end in self._adjuncts(position, clause, passive):
             if whole.located and whole.verb in self._elsewhere and any(patients):
@@ -383,8 +385,8 @@ class Sentence:
         return self._text(position) == "be" or BASE in [f for _, f in self._forms(position)]
 
     def _preposition(self, position: int, clause: Clause) -> tuple[str, str]:
-        """The way or the relation that a preposition states for an event. If it may be both, it is
-        a way if something moves, or is perceived beyond the ground.
+        """The way or the relation that a preposition expresses for an event. An ambiguous
+        preposition expresses a way if something moves, or is perceived beyond the ground.
         """
         if self._kind(position) not in ("relation", "way"):
             return "", ""

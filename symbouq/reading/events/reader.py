@@ -1,4 +1,4 @@
-"""Read texts about events, and turn them into facts."""
+"""Read texts about events and turn them into facts."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class EventQuestion(Question):
 
     Attributes:
         clauses: Its clauses.
-        verbs: What unknown verbs may mean.
-        reread: Function that reads scene and statement again with unknown verbs taken for a given
-            one; None if the scene has no sentences.
+        verbs: The possible meanings of unknown verbs.
+        reread: Function that reads scene and statement again, with a given verb assumed for unknown
+            verbs; None if the scene has no sentences.
     """
 
     clauses: Clauses = ()
@@ -96,7 +96,7 @@ class EventReader(LexicalReader):
 
         Args:
             sentence: The sentence.
-            meaning: Verb that unknown verbs are taken for, if any.
+            meaning: Verb to assume for unknown verbs, if any.
 
         Raises:
             InternalError: If an internal error occurs.
@@ -107,7 +107,7 @@ class EventReader(LexicalReader):
     def relations(
         self, clauses: Clauses, text: str, known: Collection[str]
     ) -> tuple[Statement, ...]:
-        """Return the relations between two things that clauses state."""
+        """Return the relations between two things that are stated by the clauses."""
         found: list[Statement] = []
         for clause in clauses:
             for kind, *terms in clause.states:
@@ -144,7 +144,7 @@ class _ClaimParser(LexicalParser):
 
     @property
     def goes_on(self) -> bool:
-        """Always True: events are stated without words for relations."""
+        """Always True, since statements about events need no words for relations."""
         return True
 
     def read(self, tokens: Sequence[Token], text: str) -> Reading:
@@ -159,7 +159,7 @@ class _ClaimParser(LexicalParser):
         return ()
 
     def labelled(self, tokens: Sequence[Token], pair: tuple[str, str]) -> Sequence[Statement]:
-        """Return nothing, since no label is about events."""
+        """Return nothing, since there are no labels for events."""
         return ()
 
 
@@ -180,7 +180,7 @@ def things(clauses: Clauses) -> Iterator[str]:
 
 
 _TERMS = {"rel": 3, "seen": 4, "amid": 3, "divided": 3, "nearer": 4}
-"""Maps a proposition to its number of terms."""
+"""Maps the name of a proposition to its number of terms."""
 
 
 def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause:
@@ -189,10 +189,10 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
     Args:
         ontology: The tables of a profile that reads events.
         record: The clause.
-        place: Where it is, for messages.
+        place: The place of the clause in the record, for messages.
 
     Raises:
-        RecordError: If its verb, way, relation or proposition does not exist.
+        RecordError: If the profile lacks its verb, way, relation or proposition.
     """
 
     def checked(value: str, known: Collection[str], what: str) -> str:
@@ -227,8 +227,8 @@ def given_clause(ontology: Ontology, record: ClauseRecord, place: str) -> Clause
 
 
 class Facts:
-    """The clauses of a text as facts for `rules/events.lp`. Things and unknown verbs become
-    numbers, so their names never reach the solver.
+    """The clauses of a text as facts for `rules/events.lp`. Things and unknown verbs are replaced
+    by numbers, so their names are never passed to the solver.
     """
 
     def __init__(self) -> None:

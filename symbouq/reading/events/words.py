@@ -15,12 +15,13 @@ class EventLexicon(Lexicon):
     """Words for events, matched by spaCy.
 
     Attributes:
-        forms: Maps a verb form, in lower case, to the possible (verb, form) pairs.
+        forms: Maps a word, in lower case, to the possible (verb, form) pairs.
         ways: Maps a preposition to its way.
-        comparisons: Maps words that compare distances to the relation for a short or long distance.
+        comparisons: Maps words for comparing distances to the relation for a short or long
+            distance.
         counts: Maps words that count events to the number.
         movers: Verbs for movement.
-        meanings: One verb for each distinct meaning.
+        meanings: One representative verb for each meaning.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -87,7 +88,7 @@ def _doubles(base: str) -> bool:
 
 
 def _movers(ontology: Ontology) -> frozenset[str]:
-    """The verbs that move their agent or patient, including manners of such verbs."""
+    """The verbs with an agent or patient that moves, including manners of such verbs."""
     movers = {verb for verb, _ in ontology.events.get(("sets_going", 2), ())}
     manners = ontology.events.get(("manner_of", 2), ())
     while more := {verb for verb, kind in manners if kind in movers} - movers:
@@ -96,7 +97,7 @@ def _movers(ontology: Ontology) -> frozenset[str]:
 
 
 def _meanings(ontology: Ontology) -> tuple[str, ...]:
-    """Choose one verb from each set of verbs whose facts differ only in spelling."""
+    """Choose one verb from each set of verbs with the same facts except for the name."""
     found: dict[frozenset[tuple[str, ...]], str] = {}
     said: dict[str, set[tuple[str, ...]]] = {
         verb: set() for verb in ontology.events.members("verb")

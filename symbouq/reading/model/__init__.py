@@ -1,1 +1,1 @@
-"""Read texts with a language model: make the requests and judge the replies."""
+"""Read texts with a language model: compose the requests and judge the replies."""

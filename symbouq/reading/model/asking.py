@@ -1,4 +1,4 @@
-"""Send a request to a language model, check the reply, and ask once more if it is unusable."""
+"""Send a request to a language model and check the reply. If it is unusable, ask once more."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from symbouq.reading.model.schema import reply_schema
 from symbouq.records.reading import Reply, SentenceReading
 
 _SHOWN = 80
-"""Maximum number of characters quoted from a text that is not a reply."""
+"""Maximum number of characters quoted from a text that is not a valid reply."""
 _AGAIN = (
     "That is no reply as it was asked for: {}. Reply again, with nothing but the JSON object, one "
     "entry for each of: {}."
@@ -33,17 +33,17 @@ def asked(
     """Return a model's reply to a request.
 
     Args:
-        asker: Sends messages to the model.
+        asker: The client that sends messages to the model.
         instructions: The prompt's instructions.
-        request: What the model is to read.
+        request: The sentences that the model is asked to read.
         ontology: The tables of the profile.
         most: Maximum number of tokens in a reply.
         sample: Number of the sample.
-        spend: Called with every answer, to account for its cost.
+        spend: Function that is called with every answer to account for the cost.
 
     Raises:
-        SymboUQError: If the model cannot be asked.
-        UnansweredError: If the second reply cannot be used, either.
+        SymboUQError: If the model cannot be reached.
+        UnansweredError: If the second reply is unusable, too.
     """
     messages: list[Message] = [
         {"role": "system", "content": instructions},
@@ -67,13 +67,13 @@ def asked(
 
 
 def reply_in(text: str, request: ModelRequest) -> Reply:
-    """Extract the reply from a model's text, whatever surrounds the JSON object.
+    """Extract the reply from a model's output, ignoring any text around the JSON object.
 
-    Sentences not in the requested form are left out, so they count as unread. Unknown fields are
-    ignored.
+    Sentences that are not in the requested form are omitted, so they count as unread. Unknown
+    fields are ignored.
 
     Raises:
-        ValueError: If the text has none of the requested sentences.
+        ValueError: If the text contains none of the requested sentences.
     """
     content = next((value for value, _ in json_objects(text) if "sentences" in value), None)
     if content is None:
@@ -104,7 +104,7 @@ def reply_in(text: str, request: ModelRequest) -> Reply:
 
 
 def _known(kind: type[BaseModel], value: Any) -> Any:
-    """Drop the fields of a value that its record does not have."""
+    """Remove fields from a value that its record type does not have."""
     if not isinstance(value, dict):
         return value
     parts = {

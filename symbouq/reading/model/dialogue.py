@@ -1,9 +1,10 @@
-"""Compose requests to a language model about a trace: first the scene, then question and claims.
+"""Compose the requests to a language model about a trace. The scene comes first, then the question
+and the claims.
 
 A request for claims contains the scene's things but not its sentences. A model that knows the scene
-might read a wrong claim as the correct one, and a sentence in the scene could influence how claims
-are read. If each sentence is read alone, none can influence another. Then a thing is known only by
-its words, and pronouns refer to nothing.
+might read a wrong claim as if it were correct, and a sentence in the scene could influence how
+claims are read. If each sentence is read alone, no sentence can influence another. In this case,
+things are identified only by their words, and pronouns cannot be resolved.
 """
 
 from __future__ import annotations
@@ -24,11 +25,11 @@ from symbouq.records.reading import Reply, SentenceReading, ThingMention, Unexpr
 AT_ONCE = 24
 """Maximum number of sentences in a request."""
 _BEFORE = 2
-"""Number of preceding sentences that a request shows."""
+"""Number of preceding sentences that are included in a request."""
 _IDS = ("id", "subject", "object", "thing", "of", "asks")
 """Fields of a reply that contain ids of things."""
 _CALLED = 4
-"""Maximum number of mentions that a request shows for a thing."""
+"""Maximum number of mentions shown in a request for a thing."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class ModelRequest:
     """Sentences for a language model to read.
 
     Attributes:
-        part: Whether they belong to the scene, or to question and claims.
+        part: Whether the sentences belong to the scene, or to question and claims.
         sentences: Maps each label to the text.
         things: Maps the id of each known thing to the words that mention it.
-        before: The sentences just before, in the same part.
-        headings: Maps the id of a thing to the direction it faces, as far as was read.
+        before: The preceding sentences in the same part.
+        headings: Maps the id of a thing to the direction that it faces, if this direction was read.
     """
 
     part: Literal["scene", "claims"]
@@ -51,7 +52,9 @@ class ModelRequest:
 
     @property
     def message(self) -> str:
-        """The message for the model. It is JSON, which no text can break out of."""
+        """The message for the model. It is JSON, so that no text can be mistaken for another part
+        of the message.
+        """
         known = {"things": self.things, "headings": self.headings, "before": self.before}
         given = {name: value for name, value in known.items() if value}
         return json.dumps({**given, "sentences": self.sentences}, ensure_ascii=False)
@@ -75,8 +78,9 @@ class TraceTexts:
         scene: The sentences of the scene.
         question: The sentences of the question.
         claims: The claims.
-        concluded: Whether the last claim is given as the conclusion.
-        roles: The role of each claim in a response; empty if the claims are given one by one.
+        concluded: Whether the last claim was given as the conclusion.
+        roles: The role of each claim in a response; empty if the claims are given as separate
+            texts.
     """
 
     scene: Sequence[str]
@@ -94,7 +98,7 @@ class TraceTexts:
         conclusion: str | None = None,
         response: str | None = None,
     ) -> TraceTexts:
-        """Split the texts of a trace, which are given as in a record."""
+        """Split the texts of a trace. They are given as in a record."""
         if isinstance(scene, str):
             scene = sentences_of(scene)
         if conclusion is None:
@@ -107,7 +111,7 @@ class TraceTexts:
 
     @property
     def labelled(self) -> dict[str, str]:
-        """Every sentence by its label."""
+        """Maps the label of every sentence to its text."""
         parts = (("S", self.scene), ("Q", self.question), ("C", self.claims))
         return {f"{mark}{n}": text for mark, some in parts for n, text in enumerate(some, 1)}
 
@@ -124,7 +128,7 @@ def dialogue(
 
     Args:
         texts: The trace's texts.
-        names: Records the things, unless each sentence is read alone.
+        names: Recorder for the things, unless each sentence is read alone.
         answer: Function that returns the samples of the reply to a request.
         alone: Whether each sentence is read alone. `together` can combine such replies.
     """
@@ -153,11 +157,11 @@ def together(
     texts: TraceTexts, names: Names, replies: Sequence[Sequence[Reply]]
 ) -> list[list[Reply]]:
     """Combine replies to sentences that were read alone, as if they had been read together. Each
-    gets its label, and things mentioned by the same words get the same id.
+    sentence gets its label, and things mentioned by the same words get the same id.
 
     Args:
         texts: The trace's texts.
-        names: Records the things.
+        names: Recorder for the things.
         replies: The samples for each sentence.
     """
     joined: list[list[Reply]] = []
@@ -168,7 +172,7 @@ def together(
 
 
 def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
-    """Adapt the reply for a sentence that was read alone to the label and things of its trace."""
+    """Adapt the reply for a sentence that was read alone to the trace's labels and things."""
     asked = f"{label[0]}1"
     sentence = next((s for s in reply.sentences if s.sentence == asked), None)
     if sentence is None:  # a reading that was edited by hand
@@ -183,7 +187,7 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
 
 
 def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
-    """Replace the ids of things in a reply, including those for former places."""
+    """Replace the ids of things in a reply, including ids for former places."""
 
     def other(value: Any) -> Any:
         if isinstance(value, list):
@@ -199,17 +203,17 @@ def with_ids(reply: Reply, of: Callable[[str], str]) -> Reply:
 
 
 class Names:
-    """The names for a trace's things, by their ids.
+    """The names of a trace's things, by ids.
 
     Args:
         pronouns: Words that are not names.
         articles: Words that cannot begin a name.
 
     Attributes:
-        of: Maps an id to the name: the first words that mention only this thing, without an
+        of: Maps an id to a name, that is, the first words that mention only this thing, without an
             article.
-        said: Maps an id to the words that mention the thing, each once, in order.
-        headings: Maps an id to the direction that the thing faces, as stated last.
+        said: Maps an id to the different mentions of the thing, in order.
+        headings: Maps an id to the direction in which the thing was last stated to face.
     """
 
     def __init__(self, pronouns: Collection[str], articles: Iterable[str]) -> None:
@@ -220,7 +224,7 @@ class Names:
         self.headings: dict[str, str] = {}
 
     def take(self, sentences: Iterable[SentenceReading], texts: Mapping[str, str]) -> None:
-        """Record the things that sentences mention."""
+        """Record the things that are mentioned in sentences."""
         own: dict[str, str] = {}
         for sentence in sentences:
             text = texts.get(sentence.sentence, "")
@@ -242,14 +246,14 @@ class Names:
         return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
 
     def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
-        """Map the things in a sentence that are mentioned by words of their own to these words, as
-        plain text.
+        """For each thing in a sentence with words that mention only this thing, map the thing to
+        the words in plain form.
         """
         own = reversed([*self._own(sentence, text)])
         return {thing: self.plain(words) for thing, words in own}
 
     def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
-        """Yield the things in a sentence with the words that mention only that thing."""
+        """Yield each thing in a sentence with the words that mention only this thing."""
         given = [(mention.id, words_of(mention, text)) for mention in sentence.things]
         times = Counter(words for _, words in given)
         for thing, words in given:
@@ -257,7 +261,7 @@ class Names:
                 yield thing, words
 
     def plain(self, words: str) -> str:
-        """Return words in lower case, without an initial article."""
+        """Return the given words in lower case, without an initial article."""
         return " ".join(self._article.sub("", words, count=1).lower().split())
 
     def _name(self, thing: str, words: str, own: bool) -> str:
@@ -272,13 +276,17 @@ def moved(thing: str) -> str:
 
 
 def words_of(mention: ThingMention | UnexpressedReading, text: str) -> str:
-    """Return the words of a mention as its sentence spells them; empty if they are not in it."""
+    """Return the words of a mention as spelled in the sentence; empty if the sentence does not
+    contain them.
+    """
     span = span_of(mention.words, text)
     return text[slice(*span)] if span else ""
 
 
 def span_of(words: str | Sequence[int], text: str) -> tuple[int, int] | None:
-    """Return the position of words in a sentence, ignoring case; None if they are not in it."""
+    """Return the position of the given words in a sentence, ignoring case; None if the sentence
+    does not contain them.
+    """
     if not isinstance(words, str):
         start, end = words
         return (start, end) if 0 <= start < end <= len(text) else None

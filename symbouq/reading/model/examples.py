@@ -1,4 +1,4 @@
-"""Derive examples of readings from an ontology's tests of what sentences mean."""
+"""Derive examples of readings from an ontology's tests for the meanings of sentences."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from symbouq.records.reading import (
 
 
 def example(spec: Spec) -> tuple[dict[str, str], Reply]:
-    """Return the sentences of a test by label, and the reply that reads them.
+    """Return the sentences of a test by label, and the correct reply for them.
 
     Args:
-        spec: The test, whose `reads` states what each sentence means.
+        spec: The test. The meaning of each sentence is in `reads`.
     """
     ids: dict[str, str] = {}
     texts = {f"S{n}": sentence.text for n, sentence in enumerate(spec.reads, start=1)}
@@ -56,8 +56,8 @@ def _parts(says: Iterable[ExpectedReading], ids: Mapping[str, str]) -> dict[str,
 
 
 def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
-    """Return the sentences of a test as claims in a trace without a scene, and replies that read
-    them.
+    """Return the sentences of a test as claims in a trace without a scene, and the correct replies
+    for them.
     """
     texts, reply = example(spec)
     reply.sentences = [
@@ -74,7 +74,7 @@ def as_claims(spec: Spec) -> tuple[TraceTexts, list[list[Reply]]]:
 def _mentions(
     text: str, says: Iterable[ExpectedReading], ids: dict[str, str]
 ) -> Iterable[ThingMention]:
-    """The things that a sentence mentions, with the article in the sentence."""
+    """The mentions of things in a sentence, each with its article."""
     seen: dict[tuple[str, str], None] = {}
     for said in says:
         for thing in said.things:
@@ -106,11 +106,11 @@ def _relation(said: ExpectedReading, things: Sequence[str]) -> RelationReading:
 
 
 def sayings(specs: Iterable[Spec], phrases: Mapping[str, str]) -> dict[str, str]:
-    """For each relation in the tests, find a sentence that states it and no other.
+    """For each relation in the tests, find a sentence that states only this relation.
 
     Args:
         specs: The tests.
-        phrases: Maps a phrase, in lower case, to the relation that it states.
+        phrases: Maps a phrase, in lower case, to the relation that it expresses.
     """
     longest = sorted(phrases, key=len, reverse=True)
     pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)

@@ -1,5 +1,5 @@
-"""Judge replies before they are used: whether a reading is in the text, is repeated by other
-samples, and agrees with another reader.
+"""Judge replies before they are used. A reading should be in the text, be repeated in other
+samples, and agree with another reader.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from symbouq.records.reading import (
 )
 
 CONFIRMED, REPEATED, ONCE, DOUBTED = 0.98, 0.95, 0.9, 0.5
-"""Confidence of a reading that the parser-based reader confirms, of a relation in every sample, of
-a relation from a single sample, and of one with evidence against it."""
+"""Confidence in a reading that is confirmed by the parser-based reader, in a relation found in
+every sample, in a relation from a single sample, and in a relation with evidence against it.
+"""
 
 _UNSTATING = frozenset(("supposed", "asked", "quoted", "retracted"))
-"""Stances under which nothing is stated."""
+"""Stances of sentences that make no statement."""
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:[.,]\d+)*(?!\w)")
 _WORD = re.compile(r"[a-z]+(?:-[a-z]+)*")
@@ -38,11 +39,11 @@ _LISTED = re.compile(r"\s*(?:[-*#>•+]+\s*)*(?:(?:step|claim)?\s*\(?\d+[.):]\s+
 _OCLOCK = re.compile(r"\d+\s*o\W?\s*clock", re.IGNORECASE)
 _AMOUNT_WORD = re.compile(r"\d[\d.,/]*|[^\W\d_]+|[^\w\s]")
 _JUDGED_BY_A_PART = ("number", "no-relation")
-"""Reasons for unexpressed words that do not affect the readings beside them."""
+"""Reasons for unexpressed words that do not affect other readings of the sentence."""
 
 Said = tuple[str, str, tuple[str, str, str]]
-"""Stance, polarity and relation of a reading, in the same form for a relation and its converse. A
-place or a heading has its kind instead of the stance.
+"""Stance, polarity and relation of a reading, in the same form for a relation and its converse. For
+a place or a heading, its kind takes the place of the stance.
 """
 
 
@@ -51,11 +52,11 @@ class JudgedRelation:
     """A usable relation from a reply.
 
     Attributes:
-        stance: How the sentence puts it.
-        denied: Whether the sentence denies it.
+        stance: The stance of the relation in the sentence.
+        denied: Whether the sentence denies the relation.
         subject: Id of the thing that is placed.
         relation: The relation's name in the ontology.
-        objects: Ids of the things it is placed relative to.
+        objects: Ids of the things relative to which the subject is placed.
         span: Position of the words that state it.
         confidence: Confidence in (0, 1].
         offset: The subject's distance on each axis.
@@ -81,7 +82,7 @@ class JudgedPlace:
         thing: Id of the thing.
         scale: The scale, or the direction of a heading.
         number: The number of the place; None for a heading.
-        of: Id of what the place belongs to; empty if not stated.
+        of: Id of the thing that the place belongs to; empty if not stated.
         span: Position of the words that state it.
         confidence: Confidence in (0, 1].
     """
@@ -105,16 +106,17 @@ class JudgedSentence:
     """A sentence with its judged readings.
 
     Attributes:
-        read: Whether the reply contains it.
+        read: Whether the reply contains the sentence.
         relations: Its usable relations.
         places: Its usable places and headings.
-        count: The minimum and maximum number of its counted relations that hold; empty if it counts
-            none.
+        count: The minimum and maximum number of its counted relations that hold; empty if it has no
+            counted relations.
         faults: A message for each unusable part of the reply.
         rest: Words about places that were not read.
-        in_part: Whether some of what it says about places is in no relation.
-        number: A number that was not read; empty if there is none.
-        bearing: Whether its readings hold if the sentence does, whatever the rest means.
+        in_part: Whether part of its content about places is not covered by any relation.
+        number: A number in the sentence that was not read; empty if there is none.
+        bearing: Whether the truth of the sentence implies its readings, whatever the unread rest
+            means.
     """
 
     read: bool = False
@@ -131,12 +133,13 @@ class JudgedSentence:
 def judged(
     ontology: Ontology, texts: Mapping[str, str], replies: Sequence[Sequence[Reply]]
 ) -> dict[str, JudgedSentence]:
-    """Judge how replies read the sentences of a trace. Return the sentences by label.
+    """Judge the readings in the replies for a trace. Return the judged sentences by label.
 
     Args:
         ontology: The tables of the profile.
         texts: Maps each label to the sentence.
-        replies: The samples of each reply. The first is judged by the others.
+        replies: The samples of each reply. The first sample is judged by comparison with the
+            others.
     """
     heights = ontology.wording.upright_as if uses_compass(ontology, texts) else {}
     every = [sentence for given in replies for sentence in given[0].sentences]
@@ -155,7 +158,7 @@ def judged(
 
 
 def uses_compass(ontology: Ontology, texts: Mapping[str, str]) -> bool:
-    """Whether a scene places things by the compass."""
+    """Whether a scene uses compass directions for places."""
     scene = " ".join(text for label, text in texts.items() if label.startswith("S"))
     compass = ontology.wording.lexeme.get("compass", frozenset())
     return not compass.isdisjoint(_WORD.findall(scene.lower()))
@@ -186,7 +189,9 @@ def _standing(
     things: Collection[str],
     heights: Mapping[str, str],
 ) -> JudgedSentence:
-    """Keep the readings of a sentence that are in its text, are known, and are about things."""
+    """Keep the readings of a sentence that occur in its text, are known to the ontology, and are
+    about things.
+    """
     faults = [
         f"{mention.words!r} is read as a thing, and does not stand there"
         for mention in sentence.things
@@ -197,7 +202,7 @@ def _standing(
     rest = [words_of(each, text) or str(each.words) for each in sentence.unexpressed]
 
     def stands(words: object, span: tuple[int, int], *of: str) -> bool:
-        """Whether the words of a reading are in the sentence, and its things, too."""
+        """Whether the sentence contains the words and the things of a reading."""
         of = tuple(moved(thing) for thing in of)
         if span == (0, 0):
             faults.append(f"{words!r} is read, and does not stand there")
@@ -260,8 +265,8 @@ def _place(
 
 
 def _offset(ontology: Ontology, reading: RelationReading, relation: str) -> tuple[Offset, str]:
-    """Parse a relation's amount and return offset and unit. They are empty if the amount is
-    inexact, or the relation has no single direction.
+    """Parse a relation's amount and return offset and unit. Both are empty if the amount is
+    inexact, or if the relation has no single direction.
     """
     amounts = amounts_of(ontology)
     words = _AMOUNT_WORD.findall(reading.amount.lower())
@@ -280,9 +285,9 @@ def _relation(
     text: str,
     heights: Mapping[str, str],
 ) -> JudgedRelation | None:
-    """Judge a relation: use its name in the ontology, and the stance that its words allow. Return
-    None if the ontology has no relation of this name and arity. In a text that uses the compass,
-    "above" and other words for height do not mean north.
+    """Judge a relation: use its name in the ontology, and a stance that is consistent with its
+    words. Return None if the ontology has no relation of this name and arity. In a text that uses
+    the compass, "above" and other words for height do not mean north.
     """
     try:
         name = ontology.canonical(reading.relation)
@@ -309,8 +314,8 @@ def _relation(
 
 
 def _of_height(ontology: Ontology, words: str) -> bool:
-    """Whether words are about height: "above", "the bottom shelf", but not "north of", nor "ahead
-    of" for someone who faces north.
+    """Whether the given words are about height: "above", "the bottom shelf", but not "north of",
+    nor "ahead of" for someone who faces north.
     """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)
@@ -330,8 +335,8 @@ def _stance(
     text: str,
     span: tuple[int, int],
 ) -> str:
-    """The stance of a relation: what its words show if they state nothing, otherwise what the model
-    says. A scene may describe itself in instructions.
+    """The stance of a relation. If the wording shows that nothing is stated, the stance is taken
+    from the wording, otherwise from the model. A scene may be written as instructions.
     """
     if reading.stance in _UNSTATING or sentence.sentence.startswith("Q"):
         return reading.stance
@@ -344,7 +349,7 @@ def _stance(
 
 
 def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
-    """A number in a sentence that is part of no reading; empty if there is none."""
+    """A number in a sentence that is not part of any reading; empty if there is none."""
     amounts = [relation.amount for relation in sentence.relations if relation.amount]
     of_places = [place.words for place in sentence.places]
     rest = _without(text, [*(m.words for m in sentence.things), *amounts, *of_places])
@@ -359,20 +364,22 @@ def _number(ontology: Ontology, sentence: SentenceReading, text: str) -> str:
 def _without(text: str, parts: Iterable[str | Sequence[int]]) -> str:
     """Replace the given parts of a text by blanks."""
     for words in parts:
-        # Each mention blanks the first place that is not blank yet.
+        # Each part blanks its first occurrence that is not blank yet.
         if span := span_of(words, text):
             text = f"{text[: span[0]]}{' ' * (span[1] - span[0])}{text[span[1] :]}"
     return text
 
 
 def _said(ontology: Ontology, relation: JudgedRelation) -> Said:
-    """Return what a relation says. If it has a converse, its things are in alphabetical order."""
+    """Return a relation in comparable form. If it has a converse, its things are in alphabetical
+    order.
+    """
     stance = "denied" if relation.denied else "affirmed"
     u, r, v = relation.subject, relation.relation, " ".join(sorted(relation.objects))
     mirror, offset = ontology.relations.mirror, relation.offset
     if u > v and r in mirror:
         u, r, v, offset = v, mirror[r], u, tuple(shift.turned() for shift in offset)
-    if offset:  # with another amount, it says something else
+    if offset:  # with another amount, it is a different statement
         v = f"{v} {sorted(offset)} {relation.unit}"
     return relation.stance, stance, (u, r, v)
 
@@ -389,8 +396,8 @@ def _confidence(
 
 
 def _repeats(ontology: Ontology, sample: Collection[Said], said: Said) -> bool:
-    """Whether a sample says something, or what implies it: "directly above" for "above", left and
-    below for "to the lower left".
+    """Whether a sample contains a given reading, or readings that imply it: "directly above"
+    implies "above"; left and below imply "to the lower left".
     """
     stance, polarity, (u, r, v) = said
     if said in sample or polarity == "denied":
@@ -424,17 +431,17 @@ def _said_by(
     known: Collection[str],
     heights: Mapping[str, str],
 ) -> set[Said]:
-    """Return what another sample says about the things in the first one. It does not matter in
-    which sentence it says so, since readers may differ in this.
+    """Return the readings in another sample about the things in the first sample. They may be in
+    different sentences, since readers may differ in this.
 
     Args:
         ontology: The tables of the profile.
         first: The first sample.
         other: The other sample.
         texts: The sentences.
-        known: Ids that were known to both samples.
-        heights: Maps relations to those of height, if the text distinguishes height from north and
-            south.
+        known: Ids that both samples were given.
+        heights: Maps relations to relations of height, if the text distinguishes height from north
+            and south.
     """
     same = _same_things(first, other, texts)
     said: set[Said] = set()
@@ -449,13 +456,13 @@ def _said_by(
 
 @lru_cache(maxsize=64)
 def amounts_of(ontology: Ontology) -> Amounts:
-    """Parser of amounts in the units of a profile."""
+    """The parser for amounts in the units of a profile."""
     return Amounts(ontology)
 
 
 def _same_things(first: Reply, other: Reply, texts: Mapping[str, str]) -> dict[str, str]:
-    """Map each thing in another sample to the one in the first that the same words mention most
-    often. Ties go to the one with the same id.
+    """Map each thing in another sample to the thing in the first sample that is most often
+    mentioned with the same words. In a tie, the thing with the same id is preferred.
     """
     mentions: dict[str, list[tuple[tuple[int, int], str]]] = defaultdict(list)
     for sentence in first.sentences:

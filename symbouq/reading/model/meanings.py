@@ -12,12 +12,14 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.schema import offered
 
 _SEPARATE = (("low", "high"), ("point", "point"))
-"""Ends of subject and object for which a distance between them keeps the two things apart."""
+"""Pairs of ends of subject and object. If there is a distance between the ends in such a pair, the
+two things are apart.
+"""
 
 
 def relation_meanings(ontology: Ontology) -> Iterator[str]:
-    """Yield a line for each relation offered to a model, together with its converse: the name, the
-    wordings, and where it places the subject on each axis.
+    """Yield a line for each relation offered to a model, together with its converse. The line
+    contains the name, the wordings, and the position of the subject on each axis.
     """
     names = offered(ontology)
     places, converse = _places(ontology), ontology.relations.converse
@@ -32,15 +34,15 @@ def relation_meanings(ontology: Ontology) -> Iterator[str]:
 
 
 def axes(ontology: Ontology) -> list[str]:
-    """Return which way each axis runs, if the ontology says so: `x to the right`."""
+    """Return the direction of each axis, if given in the ontology: `x to the right`."""
     places = _places(ontology)
     used = {place[0] for relation in offered(ontology) for place in places[relation].split()}
     return [f"{axis} {text}" for axis, text in ontology.tables.rows("grows") if axis in used]
 
 
 def _worded(ontology: Ontology, relation: str) -> str:
-    """Return how a relation is worded, except by its name. Wordings that no other relation shares
-    are preferred.
+    """Return the wordings for a relation other than its name. Wordings that are unique to the
+    relation are preferred.
     """
     shared = Counter(t for r in offered(ontology) for t in ontology.lexicon.wording.get(r, ()))
     texts = ontology.lexicon.wording.get(relation, ())
@@ -57,7 +59,9 @@ def _parts(ontology: Ontology, relation: str, places: str) -> str:
 
 
 def _places(ontology: Ontology) -> dict[str, str]:
-    """Map each relation to where it puts the subject on each axis: `x< y=`; empty if nowhere."""
+    """Map each relation to the position of the subject on each axis: `x< y=`; empty if there is no
+    such position.
+    """
     bounds: dict[tuple[str, str], dict[str, set[tuple[str, str]]]] = defaultdict(dict)
     for side in ("least", "most"):
         for predicate in (f"at_{side}", f"held_at_{side}"):

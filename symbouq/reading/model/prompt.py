@@ -38,7 +38,7 @@ _HEADINGS = (
 )
 
 SCHEMA_DIGITS = 8
-"""Number of digits in a version that stand for the schema."""
+"""Number of digits for the schema in a version."""
 
 
 @cache
@@ -52,7 +52,7 @@ class Prompt:
 
     Args:
         ontology: The tables of the profile.
-        tests: The ontology's tests, those from a user's folder last.
+        tests: The ontology's tests. Tests from a user's folder come last.
         own: The tests from a user's folder.
     """
 
@@ -67,7 +67,9 @@ class Prompt:
 
     @cached_property
     def version(self) -> str:
-        """8 hexadecimal digits each of the SHA-256 of the schema and of the instructions."""
+        """The first 8 hexadecimal digits of the SHA-256 of the schema, followed by 8 for the
+        instructions.
+        """
         schema = json.dumps(reply_schema(self.ontology), sort_keys=True)
         return "".join(
             hashlib.sha256(text.encode()).hexdigest()[:SCHEMA_DIGITS]
@@ -104,7 +106,7 @@ class Prompt:
             yield encoded(reply)
 
     def _examples(self) -> list[Spec]:
-        """The tests of what sentences mean, as far as they use only this profile's relations."""
+        """The tests for the meanings of sentences that use only relations of this profile."""
         ontology = self.ontology
         known = {*offered(ontology), *scales(ontology), *directions(ontology), ""}
         return [

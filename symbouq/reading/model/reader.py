@@ -42,7 +42,7 @@ from symbouq.records.reading import Reply
 _STATING = ("asserted", "necessary")
 _SETS = ("alternatives", COUNTED)
 _BY_A_PART = ("asserted", "necessary", "possible")
-"""Stances in which a claim is wrong if some of its relations are."""
+"""Stances for which a claim is wrong if any of its relations is wrong."""
 Span = tuple[int, int]
 
 
@@ -134,7 +134,7 @@ class _Reading:
     # Scene and question ------------------------------------------------------------------
 
     def _scene(self) -> Iterator[tuple[int, Statement]]:
-        """Yield what the scene states with sufficient confidence, each with the sentence number."""
+        """Yield the scene's statements with sufficient confidence, each with a sentence number."""
         headings = self._last_headings()
         for number, text in enumerate(self._texts.scene, start=1):
             if self._standing[number - 1] != text:
@@ -170,7 +170,9 @@ class _Reading:
                 self.faults.append(f"{part}: {told!r} is not surely read")
 
     def _denies(self, relation: JudgedRelation, sentence: JudgedSentence) -> bool | None:
-        """Whether a scene sentence denies a relation; None if it neither denies nor states it."""
+        """Whether a scene sentence denies a relation; None if the relation is neither denied nor
+        stated.
+        """
         if relation.stance == COUNTED and sentence.count:
             every = sum(r.stance == COUNTED for r in sentence.relations)
             least, most = sentence.count[0], sentence.count[-1]
@@ -180,7 +182,7 @@ class _Reading:
         return relation.denied != (relation.stance == "impossible")
 
     def _last_headings(self) -> list[tuple[int, Statement]]:
-        """The final headings of things, each with the number of the sentence behind it."""
+        """The final headings of things, each with the number of the sentence that states it."""
         found: dict[str, tuple[int, Statement]] = {}
         for number in range(1, len(self._texts.scene) + 1):
             for place in self._sentences[f"S{number}"].places:
@@ -189,7 +191,7 @@ class _Reading:
         return list(found.values())
 
     def _heading(self, place: JudgedPlace) -> Statement | None:
-        """A heading as a relation between a thing and what is ahead of it."""
+        """A heading as a relation between a thing and a point ahead of it."""
         name = self._names.name(place.thing)
         way = self._ontology.wording.exactly_as.get(place.scale, place.scale)
         if name is None:
@@ -200,7 +202,7 @@ class _Reading:
     def _placed(
         self, sentence: JudgedSentence, related: Set[frozenset[str]]
     ) -> Iterator[Statement]:
-        """Yield relations that follow from the places a scene sentence gives to things."""
+        """Yield relations that follow from the places of things stated in a scene sentence."""
         for thing in dict.fromkeys(p.thing for p in sentence.places if p.number is not None):
             name = self._names.name(thing)
             if name is None:
@@ -262,7 +264,7 @@ class _Reading:
         return concluded([*made.values()], since, count, asked)
 
     def _claim(self, label: str) -> Claim:
-        """A claim: what it states in one stance, or why it states nothing."""
+        """A claim with its statements in one stance, or with the reason why it has none."""
         text = self._labelled[label]
         sentence = self._sentences[label]
         relations = self._usable(label)
@@ -281,7 +283,7 @@ class _Reading:
         if not (rest or sentence.in_part):
             count = self._count(stance, sentence, len(statements))
             return Claim("reasoning", text, tuple(statements), stance, "", count)
-        # What was read is judged if it is stated whatever the rest means.
+        # The statements are judged if they hold whatever the rest means.
         bears = sentence.bearing and stance in _BY_A_PART
         denies = any(r.denied or r.stance == "impossible" for r in stating)
         given = tuple(statements) if bears and not denies else ()
@@ -296,8 +298,8 @@ class _Reading:
     def _stated(
         self, relations: Sequence[JudgedRelation], placed: Sequence[Statement]
     ) -> tuple[str, list[Statement], list[Span]]:
-        """The stance of a claim, what it states in this stance, and where the rest is. Of several
-        stances, the assertions count, together with conclusions from them.
+        """The stance of a claim, its statements in this stance, and the position of the rest. If
+        there are several stances, the assertions and conclusions from them are used.
         """
         stances: dict[str, list[Statement]] = {ASSERTED: [*placed]} if placed else {}
         spans: dict[str, list[Span]] = {}
@@ -317,8 +319,8 @@ class _Reading:
         return chosen, stances.get(chosen, []), left
 
     def _claimed_places(self, sentence: JudgedSentence) -> tuple[list[Statement], list[Span]]:
-        """Return what a claim says by its places and headings, and the spans of those that cannot
-        be compared with anything.
+        """Return the statements that follow from a claim's places and headings, and the spans of
+        places and headings that cannot be compared with anything.
         """
         found: list[Statement] = []
         lost: list[Span] = []
@@ -354,9 +356,9 @@ class _Reading:
     def _statements(
         self, relation: JudgedRelation, claimed: bool = False
     ) -> list[Statement] | None:
-        """Turn a relation from a reply into statements about named things. Return None if it is
-        denied and no relation expresses that. A denial in a claim says no more than that: what is
-        not near need not be far.
+        """Turn a relation from a reply into statements about named things. Return None if the
+        relation is denied and there is no relation for the denial. A denial in a claim is not
+        strengthened: a thing that is not near need not be far.
         """
         name = relation.relation
         if relation.denied:
@@ -390,8 +392,8 @@ def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[
 
 
 def arrangement_of(ontology: Ontology, texts: Mapping[str, str]) -> Arrangement:
-    """Return an arrangement that relates things by places in a text. In a text that uses the
-    compass, vertical scales are about height.
+    """Return an arrangement that relates things by their places in a text. If the text uses compass
+    directions, vertical scales are about height.
     """
     sides = {t: r for t, r in ontology.wording.expression.get("side", {}).items() if " " not in t}
     return Arrangement(ontology, Axes(ontology, sides), uses_compass(ontology, texts))
@@ -403,7 +405,7 @@ def _summed(faults: Sequence[str]) -> str:
 
 
 def _part(label: str) -> str:
-    """Return what messages call a sentence."""
+    """Return the name of a sentence in messages."""
     number = int(label[1:])
     if label[0] == "S":
         return f"scene sentence {number}"

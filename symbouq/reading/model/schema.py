@@ -1,8 +1,8 @@
 """Compile the schema of a language model's readings from the ontology in use.
 
-The schema contains every relation that an ontology adds, with its arity. Where the schema is
-enforced, no other name can be generated. The schema is the same for every request of a profile, so
-servers compile it once and may cache everything before the first message.
+The schema contains every relation in the ontology, including added ones, with its arity. If the
+schema is enforced, the model cannot generate any other name. The schema is the same for every
+request of a profile, so servers compile it once and may cache everything before the first message.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from symbouq.ontology.tables import Ontology
 from symbouq.records.reading import Stance, Unexpressible
 
 EARLIER = "-before"
-"""Suffix to the id of a thing that has moved; with it, the id stands for the former place."""
+"""Suffix to the id of a thing that has moved. An id with this suffix stands for the former place.
+"""
 
 _WORDS = r"^[^\x00-\x1f\x7f]{1,160}$"
-"""Pattern for words in a reply. Some engines admit control characters if only a length is given."""
+"""Pattern for words in a reply. Some engines allow control characters if only a length is given."""
 _AMOUNT = r"^([^\x00-\x1f\x7f]{1,40})?$"
 _THING = rf"^t[1-9][0-9]{{0,2}}({EARLIER})?$"
 _MOST = 24
@@ -25,15 +26,15 @@ _MOST = 24
 
 
 def offered(ontology: Ontology) -> list[str]:
-    """Return the relations that a reply may name: all relations of the profile except those that it
-    says in another way (`withheld`).
+    """Return the relations that may be used in a reply: all relations of the profile except
+    relations that are expressed in another way there (`withheld`).
     """
     withheld = {relation for (relation,) in ontology.tables.rows("withheld")}
     return [relation for relation in ontology.relations.family if relation not in withheld]
 
 
 def scales(ontology: Ontology) -> list[str]:
-    """Return the scales on which texts count places."""
+    """Return the scales for numbered places in texts."""
     return sorted({scale for scale, _, text in ontology.wording.scaled if "#" in text})
 
 
@@ -90,7 +91,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    """The schema of an object with exactly these properties, all required."""
+    """The schema of an object that has exactly the given properties, all of them required."""
     return {
         "type": "object",
         "properties": properties,

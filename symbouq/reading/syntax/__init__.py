@@ -1,1 +1,1 @@
-"""Reader of sentences by syntax: a trained parser and the rules in `rules/reading/`."""
+"""Read sentences with a trained parser and the rules in `rules/reading/`."""

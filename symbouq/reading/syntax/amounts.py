@@ -18,7 +18,7 @@ _FIGURES = re.compile(
     rf"(?=.*[\d{_VULGAR}])[-\u2212\u2013+\u00b1~\u2248]?"
     rf"[\d.,/\u00d7x\u2013\u2014\u00b2\u00b3{_VULGAR}-]+(?:e[-+]?\d+)?"
 )
-"""A number in figures, or several joined: "1,500", "3\u00bd", "1e3", "3\u20135"."""
+"""A number in digits, or several numbers joined together: "1,500", "3\u00bd", "1e3", "3\u20135"."""
 _PLAIN = re.compile(r"(?:\d+|\d{1,3}(?:,\d{3})+)?(?:(?<=\d)\.|\.\d+)?(?:(?<=\d)e[-+]?\d)?")
 _RATIO = re.compile(r"\d+/[1-9]\d*")
 _MIXED = re.compile(rf"(\d*)([{_VULGAR}])")
@@ -29,17 +29,17 @@ _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 """Maps a word class to the factor by which it multiplies the number before it."""
 _LARGEST_POWER = 9
 _BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
-"""Maps a word class to the comparison that it states for the number after it."""
+"""Maps a word class to the comparison that its words express for the number after them."""
 _AFTER = {"or_more": ">=", "or_less": "<="}
-"""Maps a word class to the comparison that it states for the number before it."""
+"""Maps a word class to the comparison that its words express for the number before them."""
 _RANGE = re.compile(r"(?<=\d)([-\u2013\u2014])(?=\d)")
 
 
 class Amount(NamedTuple):
-    """Amount in a direction.
+    """An amount, possibly in a direction.
 
     Attributes:
-        relation: The direction; empty if none is stated next to the amount.
+        relation: The direction; empty if there is no direction next to the amount.
         value: Number of units.
         unit: The unit.
         sense: How the amount compares with the value: `=`, `<`, `<=`, `>` or `>=`.
@@ -52,14 +52,14 @@ class Amount(NamedTuple):
 
 
 class Amounts:
-    """Parser of amounts in a profile's units. Without units, it finds nothing.
+    """Parser for amounts in a profile's units. If the profile has no units, no amounts are found.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
         measures: Whether the profile has units.
-        plane: The axes of a page or a map, in which things turn and move.
+        plane: The two axes of the plane (a page or a map) in which things turn and move.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -86,8 +86,8 @@ class Amounts:
         self.plane = sorted({axis for signs in sides for axis, sign in signs.items() if sign})
 
     def of(self, words: Sequence[str], before: Sequence[str]) -> tuple[Amount, ...]:
-        """Parse a measure: "3 m", "1 m 50 cm", or with bounds "more than 3 m", "between 3 and 5 m".
-        The result is empty if the amount is inexact: "about 3 m".
+        """Parse a measure, either exact ("3 m", "1 m 50 cm") or with bounds ("more than 3 m",
+        "between 3 and 5 m"). The result is empty if the amount is inexact: "about 3 m".
 
         Args:
             words: Words of the measure, in lower case.
@@ -104,12 +104,14 @@ class Amounts:
         return (exact._replace(sense=sense),)
 
     def limited(self, words: Sequence[str]) -> int:
-        """Return how many words at the end of a measure make it a bound: "3 m OR MORE"."""
+        """Return the number of words at the end of a measure that turn it into a bound: "3 m OR
+        MORE".
+        """
         return len(words) if tuple(words) in self._after else 0
 
     def sense(self, before: Sequence[str]) -> str | None:
-        """Return the comparison that the words before a number state: "at least 3". Return None if
-        it is unclear: "just under 3".
+        """Return the comparison expressed by the words before a number: "at least 3". Return None
+        if the comparison is unclear: "just under 3".
         """
         for length in range(3, 0, -1):  # prefer the longest: "no more than"
             sense = self._before.get(tuple(before[-length:]))
@@ -155,7 +157,7 @@ class Amounts:
         return Amount("", total, unit) if unit and not counted else None
 
     def counts(self, word: str) -> bool:
-        """Whether a lower-case word is a number or part of one."""
+        """Whether a lower-case word is a number or part of a number."""
         known = word in self._numerals or word in self._scales or word in self._noughts
         known = known or (word[:1] in _SIGNS and word[1:] in self._numerals)
         return known or _FIGURES.fullmatch(word) is not None
@@ -165,7 +167,7 @@ class Amounts:
         return word in self._scales
 
     def _value(self, words: Sequence[str]) -> Fraction | None:
-        """The number that words state: "two hundred", "3 1/2", "minus 3"."""
+        """The number expressed by the given words: "two hundred", "3 1/2", "minus 3"."""
         if len(words) > 1 and words[0] in self._minus:
             value = self._value(words[1:])
             return None if value is None else -value
@@ -193,7 +195,7 @@ class Amounts:
         return self._in_words(words)
 
     def _in_words(self, words: Sequence[str]) -> Fraction | None:
-        """The number stated by several words: "two hundred and twenty", "1.5 million"."""
+        """The number expressed by several words: "two hundred and twenty", "1.5 million"."""
         total, room, above = Fraction(0), 0, Fraction(10**_FEW_DIGITS)
         part: Fraction | None = None
         for n, word in enumerate(words):
@@ -238,23 +240,23 @@ class Amounts:
         return sign * (int(mixed[1] or 0) + part)
 
     def number(self, word: str) -> int | None:
-        """Return the non-negative integer that a word states; None if it states none."""
+        """Return the non-negative integer that a word stands for; None if it is not a number."""
         number = self._number(word)
         whole = number is not None and number.denominator == 1 and number >= 0
         return int(number) if number is not None and whole else None
 
     def axis(self, relation: str) -> tuple[str, int] | None:
-        """Return the axis of a direction that has only one, with its sign; None for others."""
+        """Return axis and sign of a direction along a single axis; None for other directions."""
         signs = [(a, sign) for a, sign in self._component.get(relation, {}).items() if sign]
         return signs[0] if len(signs) == 1 else None
 
     def offset(self, relation: str, amounts: Iterable[Amount]) -> tuple[Offset, str]:
-        """Return the offset that amounts give a relation, in the unit of the first amount. It is
-        empty if they do not fit together.
+        """Return the offset of a relation with the given amounts, in the unit of the first amount.
+        The offset is empty if the amounts do not fit together.
 
         Args:
             relation: A direction.
-            amounts: Amounts in this direction or its components.
+            amounts: Amounts in this direction or in its component directions.
         """
         found: list[Shift] = []
         first = ""

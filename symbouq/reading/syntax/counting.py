@@ -15,11 +15,11 @@ _MOST_PAIRS = 40
 
 
 class Counting:
-    """Reader of quantifiers, with the rules in `rules/reading/counts.lp`.
+    """Reader of quantifiers that uses the rules in `rules/reading/counts.lp`.
 
     Args:
         things: The things in the trace.
-        sentences: The reader, which knows the words that count.
+        sentences: The sentence reader, which knows the counting words.
         resolve: Resolver for noun phrases.
     """
 
@@ -34,8 +34,9 @@ class Counting:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """Return the statements that a sentence counts, and the bounds on how many of them are
-        true: "exactly two of the cups are in A". Return None for a sentence without a quantifier.
+        """Return the statements that a sentence counts, with the minimum and maximum number of them
+        that are true: "exactly two of the cups are in A". Return None for a sentence without a
+        quantifier.
 
         Args:
             sentence: The sentence.
@@ -62,15 +63,15 @@ class Counting:
         (count,) = set(counts)
         assert count is not None
         if not (single or count[0] == len(pairs) or count[1] == 0):
-            return None  # with several grounds, the count may apply to each of them
+            return None  # if there are several grounds, the count may apply to each
         word = sentence.words[trigger]
         span = sentence.start + word.start, sentence.start + word.end
         triplet = Triplet(trigger, CONTEXT, CONTEXT, relations, 1, False, "asserted")
         return [Resolved(one, relations[0], two, triplet, span) for one, two in pairs], count
 
     def first(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Yield statements about the thing at the end of a scale: "A is the leftmost of the four
-        cups", or "A is the leftmost one", which compares it with its row.
+        """Yield statements about the thing at the end of a scale, as in "A is the leftmost of the
+        four cups". In "A is the leftmost one", A is compared with the other things in its row.
         """
         done: set[tuple[int, int]] = set()
         for word, head, group in sentence.says.extremes:
@@ -93,7 +94,7 @@ class Counting:
     def _domain(
         self, sentence: Sentence, word: int, contents: Mapping[int, Sequence[int]]
     ) -> tuple[int, ...]:
-        """The things a quantifier ranges over; empty unless all are known."""
+        """The things that a quantifier applies to; empty unless all of them are known."""
         held: dict[int, None] = {}
         for head in sentence.says.held_by.get(word, ()):
             for holder in self._resolve(sentence, head, CONTEXT):
@@ -107,7 +108,7 @@ class Counting:
         return tuple({thing: None for of in each for thing in of}) if all(each) else ()
 
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
-        """The things of the kind that a noun phrase names: "the three cups", "cup"."""
+        """The things of the kind given by a noun phrase: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
         _, noun, _ = sentence.named(head)
         told = (sentence.words[n] for n in phrase.words)
@@ -124,8 +125,8 @@ class Counting:
         return things if len(things) > 1 else ()
 
     def _count(self, words: Sequence[str], at: int, total: int) -> Count | None:
-        """The minimum and maximum that a quantifier states for `total` things; None if some things
-        seem to be missing: "two of the cups" implies more than two.
+        """The minimum and maximum number that a quantifier allows for `total` things. None if some
+        of the things seem to be unknown: "two of the cups" implies more than two.
         """
         if words[at] in self._none:
             return 0, 0
@@ -137,7 +138,7 @@ class Counting:
         return count if count[0] < total else None
 
     def _counted_as(self, words: Sequence[str], at: int, number: int, total: int) -> Count:
-        """The bounds that a number has with the words before it."""
+        """The minimum and maximum expressed by a number and the words before it."""
         match self._amounts.sense(words[:at]):
             case ">=":
                 return number, total

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spacy.tokenizer import Tokenizer
 
 _TYPESETTING = re.compile(r"\\[()\[\]]|\\(?:[a-zA-Z]+\*?)?|[${}]|</?[a-z]+>")
-"""LaTeX commands and tags, which say nothing about places."""
+"""LaTeX commands and tags, which carry no information about places."""
 _ENDLESS = re.compile(rf"(?<!\S)\S{{{LONGEST_WORD},}}")
 _CLOSING = frozenset('"*_`)]\u201d')
 _DOTTED = ("gloss", "abbreviation", "clipping", "numero")
@@ -41,19 +41,19 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def finished(text: str) -> str:
-    """Remove the last sentence of a truncated text if it is incomplete."""
+    """Remove the last sentence from a truncated text if this sentence is incomplete."""
     start, end = (spans(text) or [(0, 0)])[-1]
     return text if "\n" in text[end:] or is_ended(text[start:]) else text[:start]
 
 
 @cache
 def _dotted() -> dict[str, str]:
-    """Abbreviations in the built-in ontology, each with its class."""
+    """The abbreviations in the built-in ontology, each mapped to its class."""
     return {text: name for name, text in builtin().rows["lexeme", 2] if name in _DOTTED}
 
 
 def dotted_of(ontology: Ontology) -> dict[str, str]:
-    """Abbreviations in the given profile, each with its class."""
+    """The abbreviations in the given profile, each mapped to its class."""
     return {text: name for name in _DOTTED for text in ontology.words(name)}
 
 
@@ -114,6 +114,6 @@ def _goes_on(abbreviated: str, follows: str) -> bool:
 
 
 def _blank(found: re.Match[str]) -> str:
-    """Blank out unread markup, or replace a comparison command by a sign."""
+    """Replace markup by blanks, or a LaTeX comparison command by its sign."""
     compares = found.group() in ("\\le", "\\leq", "\\ge", "\\geq")
     return ("\u2264" if compares else "").ljust(len(found.group()))

@@ -34,21 +34,23 @@ _STEPS = {
     "via": "by its boundary or interior",
     "unsure": "unsure",
 }
-"""Maps a predicate of the reading rules to what it says about a trigger, its first argument."""
+"""Maps a predicate of the reading rules to a description of what it means for its first argument, a
+trigger.
+"""
 
 _COSTED = ("figure", "relatum", "ground", "pair", "says", "again")
-"""Predicates whose last argument is a cost."""
+"""Predicates with a cost as their last argument."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """Conclusion that the rules draw about a trigger.
+    """A conclusion of the rules about a trigger.
 
     Attributes:
         name: The conclusion: `may be the figure`, `may be the ground`, `pair`, `says`, `force`, ...
-        words: The words, or the force, that it is about.
+        words: The words, or the force, that the conclusion is about.
         cost: The cost, if it is a candidate.
-        rules: Names and positions of the rules that it follows from.
+        rules: Names and positions of the rules behind the conclusion.
     """
 
     name: str
@@ -59,14 +61,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Trigger:
-    """Expression of relations: one word, or several taken together.
+    """An expression for one or more relations: a word, or several words taken together.
 
     Attributes:
         text: Its text.
         category: Its category.
         relations: The relations.
-        places: Positions of the facts behind it: for each relation, the longest expressions that
-            the trigger contains or, if it has a verb, its sentence.
+        places: Positions of the facts behind the trigger: for each relation, the longest
+            expressions in the trigger. If it has a verb, they may be anywhere in the sentence.
         steps: The rules' conclusions about it.
     """
 
@@ -79,13 +81,13 @@ class Trigger:
 
 @dataclass(frozen=True)
 class Derivation:
-    """How a sentence was read.
+    """The way in which a sentence was read.
 
     Attributes:
         text: The sentence.
-        parse: Each word as shown to the parser, with its part of speech, its role and the index of
-            its head, counted from 0.
-        triggers: The expressions of relations in it.
+        parse: The words as shown to the parser. Each has its part of speech, its role, and the
+            index of its head, counted from 0.
+        triggers: The expressions for relations in the sentence.
     """
 
     text: str
@@ -96,10 +98,10 @@ class Derivation:
 def derivation(
     sentences: Sentences, sentence: Sentence, facts: Mapping[clingo.Symbol, Place]
 ) -> Derivation:
-    """Derive the reading of a sentence again, with its steps.
+    """Repeat the reading of a sentence, and return its steps.
 
     Args:
-        sentences: The reader that read the sentence.
+        sentences: The reader that was used for the sentence.
         sentence: The sentence.
         facts: The ontology's facts, with their positions.
     """
@@ -138,7 +140,7 @@ def _parse(doc: Doc) -> Iterator[str]:
 
 @cache
 def _sources() -> str:
-    """Rules that record which rules each step follows from: `_by(Step, File, Line)`."""
+    """Rules that record the rules behind each step: `_by(Step, File, Line)`."""
     lines = []
     for statement in rule_statements("reading"):
         if not makes_a_step(statement):
@@ -150,7 +152,7 @@ def _sources() -> str:
 
 
 def makes_a_step(statement: ast.AST) -> bool:
-    """Whether a statement is a rule that concludes something about a trigger."""
+    """Whether a statement is a rule whose conclusion is about a trigger."""
     if statement.ast_type is not ast.ASTType.Rule:
         return False
     head = statement.head
@@ -182,7 +184,9 @@ def _steps(control: clingo.Control, sentence: Sentence) -> dict[int, list[Step]]
 
 
 def rule_name(place: Place) -> str:
-    """Return the name of a reading rule: the example in the comment above it, or empty."""
+    """Return the name of a reading rule: the example in the comment above the rule, or an empty
+    string.
+    """
     names = _names(place.file)
     above = bisect_right(names, place.line, key=lambda row: row[0])
     return names[above - 1][1] if above else ""
@@ -190,7 +194,7 @@ def rule_name(place: Place) -> str:
 
 @cache
 def _names(file: str) -> list[tuple[int, str]]:
-    """A file's comments, each with its first line. A blank line is an empty comment."""
+    """A file's comments, each with its line number. A blank line counts as an empty comment."""
     found: list[tuple[int, str]] = []
     inside = False
     for number, line in enumerate(Path(file).read_text(encoding="utf-8").splitlines(), start=1):
@@ -217,8 +221,8 @@ def _expressing(
     sentence: Sentence,
     doc: Doc,
 ) -> Iterator[Place]:
-    """Yield the positions of the longest expressions for each of a trigger's relations. Their words
-    must be in the trigger or, with a verb, in the sentence.
+    """Yield the positions of the longest expressions for each of a trigger's relations. The words
+    of an expression must be in the trigger or, if it has a verb, in the sentence.
     """
     texts = {word.text.lower() for word in sentence.words} | {token.lemma_.lower() for token in doc}
     own = {*sentence.words[t].text.lower().split(), doc[t].lemma_.lower()}

@@ -1,4 +1,4 @@
-"""Follow a text sentence by sentence, and resolve its noun phrases and pronouns."""
+"""Go through a text sentence by sentence, and resolve noun phrases and pronouns."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from symbouq.reading.syntax.wholes import Whole
 from symbouq.reading.text import Count
 
 _KEPT_APART = 20
-"""Maximum number of things of one kind that are kept apart, pair by pair."""
+"""Maximum number of containers of the same kind that are compared in pairs."""
 _FACING = frozenset(("face", "course", "face_away", "course_away"))
-"""Kinds of steps that state a heading."""
+"""Kinds of steps that set the heading of a thing."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
 """Classes of nouns for containers and supports."""
 _REMEMBERED = 8
-"""Maximum number of groups that "both" may refer to."""
+"""Maximum number of earlier groups that "both" may refer to."""
 
 
 class Discourse:
     """The things that a text has mentioned so far, and their state.
 
     Args:
-        things: The things in the trace. Those in the text are added.
-        sentences: The reader, which knows which relations join or exclude each other.
+        things: The things in the trace. Things mentioned in the text are added to them.
+        sentences: The sentence reader, which knows which relations can be joined and which exclude
+            each other.
         arrangement: The places of things in the text. Without it, places are ignored.
         motion: The headings of things. Without it, turns are ignored.
         judging: For claims, the places of things in the scene.
@@ -43,7 +44,7 @@ class Discourse:
 
     Attributes:
         topic: The thing that the last sentence was about.
-        question: What the last sentence asked to confirm, if anything.
+        question: The statements that the last sentence asked to have confirmed, if any.
     """
 
     def __init__(
@@ -90,7 +91,9 @@ class Discourse:
         self._asking: set[int] = set()  # noun phrases being resolved
 
     def take(self, sentence: Sentence) -> tuple[Resolved, ...]:
-        """Return what a sentence states. Later pronouns may refer to its things."""
+        """Return the statements of a sentence. Pronouns in later sentences may refer to the things
+        in it.
+        """
         for called, head in sentence.says.aliases:
             self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
         for head, members in sentence.says.members.items():
@@ -141,16 +144,16 @@ class Discourse:
                 self.things.line_up(thing for s in row for thing in (s.figure, s.ground))
 
     def moved(self, sentence: Sentence) -> set[int]:
-        """Return the things that move or are moved in a sentence, or swap places with an unknown
-        thing.
+        """Return the things that move, are moved, or swap places with an unknown thing in a
+        sentence.
         """
         moved = [self._resolve(sentence, head, CONTEXT) for head in sentence.says.moves]
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return {thing for things in (*moved, *unclear) for thing in things}
 
     def left_behind(self, thing: int) -> int:
-        """Return a thing for a moved thing's former place. All earlier statements about the moved
-        thing now apply to it.
+        """Return a new thing that stands for the former place of a moved thing. Earlier statements
+        about the moved thing then apply to the new thing.
         """
         place = self.things.before(thing)
         self._left[thing] = place
@@ -161,7 +164,7 @@ class Discourse:
         return place
 
     def turn(self, sentence: Sentence) -> None:
-        """Turn the things that turn or face somewhere in a scene sentence."""
+        """Update the headings of the things that turn or face somewhere in a scene sentence."""
         if self._motion is None:
             return
         for step in sentence.says.steps:
@@ -173,14 +176,15 @@ class Discourse:
     def counted(
         self, sentence: Sentence, contents: Mapping[int, Sequence[int]]
     ) -> tuple[list[Resolved], Count] | None:
-        """Return what a sentence states about a number of things (`Counting.counted`)."""
+        """Return the statements of a sentence about a number of things (`Counting.counted`)."""
         return self._counting.counted(sentence, contents)
 
     def distinct(
         self, spoken: Sequence[Resolved], kinds: Collection[str]
     ) -> Iterator[tuple[int, int]]:
-        """Yield pairs of containers of one kind, such as two rooms, if one of that kind is said to
-        hold something. Neither is in or on the other, and no statement relates them.
+        """Yield pairs of containers of the same kind, such as two rooms, if the text places
+        something in one of this kind. In a pair, neither container is in or on the other, and no
+        statement relates the two.
         """
         around = self._containing | self._wording.carried | self._wording.inner_sides
         held: dict[int, set[int]] = {}
@@ -223,7 +227,9 @@ class Discourse:
                 yield (one[:1], one[1:]) if together else (one, two)
 
     def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:
-        """Join directions that a sentence states for the same pair: "above B and left of it"."""
+        """Join the directions that a sentence states for the same pair of things: "above B and left
+        of it".
+        """
         found: list[Resolved] = []
         for each in said:
             for n, other in enumerate(found):
@@ -308,7 +314,7 @@ class Discourse:
                 seen = self._seen(triplet, told, ground)
                 relation = seen or told
                 offset, unit = self._amounts.offset(relation, amounts)
-                # A denied direction with an amount states nothing.
+                # Ignore a denied direction with an amount.
                 measured = bool(amounts) or word.vague
                 counts = sure and not (triplet.negative and measured) and seen is not None
                 yield Resolved(figure, relation, ground, triplet, span, counts, offset, unit)
@@ -317,19 +323,21 @@ class Discourse:
                     yield Resolved(figure, lies, ground, triplet, span)
 
     def _viewer_of(self, triplet: Triplet) -> int | None:
-        """Return who sees "on the left", if the text follows somebody on their way."""
+        """Return the viewer for "on the left", if the text follows somebody on their way."""
         alone = triplet.frame in ("seen", "hour") and triplet.ground == CONTEXT != triplet.figure
         alone = alone and not self._wording.inner_sides.issuperset(triplet.relations)
         return self._turned.viewer if alone and self._turned is not None else None
 
     def _is_askew(self, triplet: Triplet) -> bool:
-        """Whether "on the left" may be relative to the topic, which faces another way."""
+        """Whether "on the left" may be relative to the topic, and the topic's left is not the
+        text's left.
+        """
         if triplet.frame != "seen" or self._turned is None or self.topic is None:
             return False
         return any(self._turned.seen(self.topic, r) != r for r in triplet.relations)
 
     def _seen(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """Translate a side of a thing into a side of the text; None if unknown."""
+        """Translate a side of a thing to the text's viewpoint; None if unknown."""
         if not triplet.frame or self._turned is None or self._turned.is_deep(relation):
             return relation
         if triplet.frame == "aboard":
@@ -353,7 +361,7 @@ class Discourse:
         return seen
 
     def _lies(self, triplet: Triplet, relation: str, ground: int) -> str | None:
-        """The direction that is "in front of" or "behind" a thing with a heading in a scene."""
+        """The direction of "in front of" or "behind" in a scene if the thing has a heading."""
         if triplet.negative or self._motion is None or not self._motion.is_deep(relation):
             return None
         thing = self._aboard(ground) if triplet.frame == "aboard" else ground
@@ -361,7 +369,7 @@ class Discourse:
         return None if seen == relation else seen
 
     def _aboard(self, ground: int) -> int:
-        """The vessel that port and starboard refer to: the ground if it has a heading, otherwise
+        """The vessel to which port and starboard refer: the ground if it has a heading, otherwise
         the moving thing, otherwise the whole.
         """
         vessels = (ground, self._turned.viewer, self.things.whole) if self._turned else ()
@@ -369,13 +377,17 @@ class Discourse:
         return next(faces, ground)
 
     def headings(self) -> Iterator[Resolved]:
-        """Yield the final headings of things, as relations to what is ahead of them."""
+        """Yield the final headings of things. Each is a relation between the thing and a point
+        ahead of it.
+        """
         for thing, way in self._motion.headings() if self._motion is not None else ():
             triplet = Triplet(0, CONTEXT, CONTEXT, (way,), 1, False, "asserted")
             yield Resolved(self.things.ahead(thing), way, thing, triplet, (0, 0))
 
     def _faced(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Yield the headings that a claim states; uncertain for things that turned later."""
+        """Yield the headings that a claim states. They are uncertain for things that have turned
+        since.
+        """
         for step in sentence.says.steps:
             word = sentence.words[step.told]
             side = word.relations[0] if len(word.relations) == 1 else ""
@@ -392,7 +404,7 @@ class Discourse:
                 yield Resolved(self.things.ahead(thing), way, thing, triplet, span)
 
     def _arranged(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """Yield how the things that a sentence places are related to things placed earlier."""
+        """Yield relations between the things placed in a sentence and the things placed earlier."""
         if self._arrangement is None:
             return
         self._arrangement.hear(sentence.text)
@@ -416,9 +428,10 @@ class Discourse:
                 yield self._by_place(sentence, place, thing, other, compared)
 
     def _sequences(self, sentence: Sentence) -> Iterator[tuple[str, str, int, bool]]:
-        """Yield which way numbered things run, if a sentence says so about their ends: the scale,
-        how a later thing is related to an earlier one (empty if the sentence contradicts itself),
-        the last number, and whether the things may go up.
+        """Yield the direction in which numbered things are arranged, if a sentence describes their
+        ends. The result consists of the scale, the relation of a later thing to an earlier one
+        (empty if the sentence contradicts itself), the last number, and whether the things may go
+        up.
         """
         ways: dict[str, set[str]] = {}
         counts: dict[str, int | None] = {}
@@ -454,7 +467,9 @@ class Discourse:
     def _numbered(
         self, sentence: Sentence, said: Iterable[Resolved], arrangement: Arrangement
     ) -> Iterator[tuple[int, Place]]:
-        """Yield the places of numbered things, and of what the sentence puts in them."""
+        """Yield the places of numbered things, and the places of things that the sentence puts in
+        them.
+        """
         places: dict[int, set[Place]] = {}
         given: dict[int, tuple[str, int]] = {}
         for head, phrase in sentence.says.phrases.items():
@@ -483,7 +498,7 @@ class Discourse:
                 yield from ((thing, place) for place in of)
 
     def tabled(self, sentence: Sentence, tables: Tables) -> list[Resolved] | None:
-        """Return what a row of a table states; None for other sentences."""
+        """Return the statements of a table row; None for other sentences."""
         cells = tables.cells(sentence.text)
         if cells is None or self._arrangement is None:
             tables.end()
@@ -501,8 +516,8 @@ class Discourse:
         return found
 
     def _compared(self, arrangement: Arrangement, thing: int) -> Iterator[tuple[int, Compared]]:
-        """Yield relations between a thing and others by their places, unless the text states
-        another.
+        """Yield relations between a thing and other things according to their places, unless the
+        text states another relation.
         """
         for other in arrangement.others(thing):
             pair = frozenset((thing, other))
@@ -514,8 +529,8 @@ class Discourse:
     def _located(
         self, sentence: Sentence, said: Sequence[Resolved], arrangement: Arrangement
     ) -> tuple[Resolved, ...]:
-        """Turn the places that a claim gives into relations to a thing with a place. If there is
-        none, the claim cannot be judged.
+        """Turn the places in a claim into relations to a thing with a known place. If there is no
+        such thing, the claim cannot be judged.
         """
         located: list[Resolved] = []
         told = self._told(sentence)
@@ -545,9 +560,9 @@ class Discourse:
         return found
 
     def _viewed(self, sentence: Sentence, said: Iterable[Resolved]) -> Iterator[Resolved]:
-        """Yield a sentence's statements. Left and right are unsure if the sentence takes another
-        viewpoint than the text. A sentence that names no viewpoint takes the text's. Left and right
-        from a viewpoint say nothing about the compass.
+        """Yield a sentence's statements. Left and right are unsure if the sentence has a different
+        viewpoint from the text. A sentence without a viewpoint of its own has the text's viewpoint.
+        Left and right from a viewpoint do not imply compass directions.
         """
         view, frames, told = self._view(sentence), self.things.frames, self._arrangement is not None
         for each in said:
@@ -573,7 +588,9 @@ class Discourse:
             yield each if same else replace(each, sure=False)
 
     def _view(self, sentence: Sentence) -> int | str | None:
-        """The viewpoint that a sentence names: a thing, or the word for what is not a thing."""
+        """The viewpoint stated in a sentence: a thing, or the word for a viewpoint that is not a
+        thing.
+        """
         for head, surely in sentence.says.seen_by:
             word = sentence.words[head].text.lower()
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
@@ -585,8 +602,8 @@ class Discourse:
         return None
 
     def _timed(self, said: Resolved, time: str) -> Resolved:
-        """Make a claim about an earlier time unsure if its things have moved since. The past tense
-        may mean the final state.
+        """Make a claim about an earlier time unsure if the things in the claim have moved since.
+        The past tense may also refer to the final state.
         """
         moved = self.things.has_moved(said.figure) or self.things.has_moved(said.ground)
         if time == "then" and moved:
@@ -596,7 +613,7 @@ class Discourse:
         return said
 
     def _placed(self, sentence: Sentence, place: Place) -> Placed:
-        """The place that a sentence gives, with the noun for what it belongs to."""
+        """A place stated in a sentence, with the noun for the object that the place belongs to."""
         frame = sentence.words[place.told]
         named = not (frame.label or frame.places or frame.category)
         of = frame.text.lower() if named else ""
@@ -610,7 +627,7 @@ class Discourse:
     def _by_place(
         sentence: Sentence, place: Place, thing: int, other: int, compared: Compared
     ) -> Resolved:
-        """Return how a thing is related to another, given the place that the sentence states."""
+        """Return the relation between two things, given the place that the sentence states."""
         relation, offset, unit = compared
         words = sentence.words[place.figure], sentence.words[place.told]
         start, end = min(w.start for w in words), max(w.end for w in words)
@@ -619,7 +636,7 @@ class Discourse:
         return Resolved(thing, relation, other, triplet, span, True, offset, unit)
 
     def _contained(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Yield containment that follows from naming parts: a part is in its whole."""
+        """Yield statements that a part is in its whole, for the parts mentioned in a sentence."""
         if self._arrangement is None:
             return
         for part, wholes in sentence.says.parts.items():
@@ -636,8 +653,8 @@ class Discourse:
                         yield Resolved(one, self._wording.part_as, other, triplet, span)
 
     def _told(self, sentence: Sentence) -> dict[int, list[Place]]:
-        """The places that a sentence gives to each thing, one on each scale. Things that seem to
-        have two places on one scale are left out.
+        """The places stated for each thing in a sentence, one for each scale. A thing that seems to
+        have two places on one scale is left out.
         """
         told: dict[int, dict[str, Place]] = {}
         misread: set[int] = set()
@@ -664,7 +681,9 @@ class Discourse:
         return {thing: [*of.values()] for thing, of in told.items() if thing not in misread}
 
     def _opposed(self, meant: Iterable[tuple[Triplet, int, int]]) -> set[tuple[int, int]]:
-        """Pairs for which a sentence states relations that exclude each other. One was misread."""
+        """Pairs of things with relations that exclude each other in a sentence. One of them was
+        misread.
+        """
         said: dict[tuple[int, int], set[str]] = {}
         for triplet, figure, ground in meant:
             if triplet.force == "asserted" and not triplet.negative:
@@ -678,8 +697,8 @@ class Discourse:
     def _supplied(
         self, sentence: Sentence, wanted: Iterable[tuple[Triplet, int]]
     ) -> Iterator[Resolved]:
-        """Yield what a sentence with one thing says in answer to the previous question: "What is
-        above B? A is."
+        """Yield the statement of a sentence that answers the previous question with a single thing:
+        "What is above B? A is."
         """
         named = [p for p in sentence.says.phrases.values() if p.names]
         if len(named) != 1 or sentence.asked or any(word.relations for word in sentence.words):
@@ -697,7 +716,7 @@ class Discourse:
         if head == CONTEXT:
             return _only(self._context(sentence, other))
         if head in self._asking:
-            return ()  # "next to the row above and next to the other": each waits for the other
+            return ()  # "next to the row above and next to the other": mutual
         self._asking.add(head)
         try:
             return self._means(sentence, head, other)
@@ -755,11 +774,21 @@ class Discourse:
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
-        return (thing,)
+        possessive = self._possessive(sentence, phrase)
+        return (thing,) if not possessive or self.things.suits(thing, possessive) else ()
+
+    def _possessive(self, sentence: Sentence, phrase: Phrase) -> str:
+        """The possessive pronoun of a noun phrase; empty if it has none."""
+        first = min(phrase.words, default=0)
+        texts = [sentence.words[n].text.lower() for n in phrase.words] or [""]
+        before = sentence.words[first - 1].text.lower() if first else ""
+        if before in self._wording.lexeme.get("possessive", ()):
+            return before
+        return texts[0] if texts[0] in self.things.persons and "'s" not in texts else ""
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
         """Find the thing that a noun phrase identifies by its place, "the box UNDER THE TABLE". If
-        the text has put all such things elsewhere, it is a new one.
+        the text has placed all such things elsewhere, the phrase introduces a new thing.
         """
         told = {
             (relation, ground)
@@ -781,8 +810,8 @@ class Discourse:
         return further
 
     def _further(self, sentence: Sentence, head: int) -> tuple[str, str, int] | None:
-        """A place that is some steps away from a thing's place, "the hole just left of the cup":
-        its label, scale and number; None if it is unknown.
+        """The label, scale and number of a place that is a number of steps away from a thing's
+        place, "the hole just left of the cup"; None if the place is unknown.
         """
         arrangement = self._arrangement or self._judging
         phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
@@ -811,8 +840,8 @@ class Discourse:
         return found.pop() if len(found) == 1 else None
 
     def _stepped(self, sentence: Sentence) -> Iterator[Resolved]:
-        """Yield that a thing is inside a place counted from another: "on the DECK just below the
-        bridge".
+        """Yield the statement that a thing is inside a place counted from another place: "on the
+        DECK just below the bridge".
         """
         lexeme, part_as = self._wording.lexeme, self._wording.part_as
         entering = lexeme.get("within", frozenset()) | lexeme.get("upon", frozenset())
@@ -835,7 +864,7 @@ class Discourse:
                         yield Resolved(thing, part_as, holder, inside, span, sentence.sure(s))
 
     def _is_any_place(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase means any of several numbered places."""
+        """Whether a noun phrase may refer to any of several numbered places."""
         arrangement = self._arrangement or self._judging
         noun = sentence.words[phrase.head].text
         plain = phrase.kind == "definite" and phrase.words == (phrase.head,)
@@ -853,7 +882,7 @@ class Discourse:
         return brought and len(words) == 1 and new and any(known)
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
-        """The thing that a noun phrase names, which may be new."""
+        """The thing that a noun phrase refers to by name. It may be a new thing."""
         named = sentence.named(head)
         lexeme = self._wording.lexeme
         classifying = lexeme.get("classifying", frozenset())
@@ -866,7 +895,7 @@ class Discourse:
         return self.things.thing(*named) if titled is None else titled
 
     def _context(self, sentence: Sentence, other: int) -> int | None:
-        """The unmentioned thing that the noun phrase at `other` is related to."""
+        """The unmentioned thing to which the noun phrase at `other` is related."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
             return self.topic
@@ -875,7 +904,7 @@ class Discourse:
         return self.ground if partner == self.topic else self.topic
 
     def _noun_before(self, sentence: Sentence, head: int) -> str:
-        """The noun that "one" stands for: the last plural one, otherwise the last one."""
+        """The noun that "one" stands for: the last plural noun, otherwise the last noun."""
         phrases = [p for p in sentence.says.phrases.values() if p.names and p.head < head]
         elliptic = sentence.says.phrases.get(head)
         if elliptic is not None and _graded(sentence, elliptic):
@@ -894,8 +923,8 @@ class Discourse:
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
-        """Resolve "both", "the other two" or "them": to the things coordinated last, otherwise to
-        those named last.
+        """Resolve "both", "the other two" or "them" to the things coordinated last, otherwise to
+        the things mentioned last.
         """
         here = [g for g in self._coordinated(sentence) if g[-1] < phrase.head]
         if phrase.kind == "pronoun":  # "the cups ... they"
@@ -930,14 +959,16 @@ class Discourse:
     @staticmethod
     def _pairs(sentence: Sentence, head: int) -> list[tuple[int, ...]]:
         """The two related noun phrases that "them" refers to in "A is left of B, with a gap between
-        THEM"; empty if there are more.
+        THEM"; empty if there are more than two.
         """
         named = {n for n, phrase in sentence.says.phrases.items() if phrase.names and n < head}
         related = ((s.figure, s.ground) for s in sentence.says.triplets)
         return [tuple(sorted(pair)) for pair in related if named == set(pair)][-1:]
 
     def _last(self, sentence: Sentence, phrase: Phrase, other: int, count: int) -> tuple[int, ...]:
-        """The `count` things named last before a noun phrase, or the one that it picks."""
+        """The last `count` things mentioned before a noun phrase, or the one thing that the phrase
+        picks from them ("the latter").
+        """
         excluded = self._spoken(sentence, other) if phrase.pick is None else set()
         before = [
             thing
@@ -959,7 +990,7 @@ class Discourse:
         return tuple(thing for thing in group if thing not in excluded)
 
     def _spoken(self, sentence: Sentence, head: int) -> set[int]:
-        """The things that a noun phrase refers to, unless it stands for a group."""
+        """The things that a noun phrase refers to, unless the phrase stands for a group."""
         phrases = sentence.says.phrases
         if head == CONTEXT or phrases[head].kind == "group" or phrases[head].plural:
             return set()
@@ -981,9 +1012,10 @@ class Discourse:
         return any(phrases[n].kind == "group" or phrases[n].plural for n in heads)
 
     def _referent(self, sentence: Sentence, head: int, other: int) -> int | None:
-        """The antecedent of a pronoun. In its sentence, a subject pronoun or a possessive prefers
-        an earlier subject, then the nearest other thing before it. An object pronoun prefers an
-        earlier object. Otherwise, it is the topic of the text, then a later subject.
+        """The antecedent of a pronoun. Within the sentence, a subject pronoun or a possessive
+        prefers an earlier subject, then the nearest other thing before the pronoun. An object
+        pronoun prefers an earlier object. If the sentence has no such thing, the antecedent is the
+        topic of the text, or else a later subject.
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
@@ -1043,12 +1075,12 @@ class Discourse:
         return any(not self._containing.isdisjoint(said) for said in relations)
 
     def _holds(self, thing: int) -> bool:
-        """Whether a thing contains or supports others."""
+        """Whether a thing contains or supports other things."""
         noun = self.things.spellings[thing].lower().split()[-1]
         return any(noun in self._wording.lexeme.get(name, ()) for name in _HOLDERS)
 
     def _is_backdrop(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase means a wall or corner where other things are."""
+        """Whether a noun phrase refers to a wall or corner where other things are."""
         noun = sentence.words[phrase.head].text.lower()
         return any(noun in self._wording.lexeme.get(name, ()) for name in ("backdrop", "area"))
 
@@ -1106,8 +1138,8 @@ class Discourse:
 
     @staticmethod
     def _topic(phrases: Sequence[Phrase], sentence: Sentence) -> Phrase | None:
-        """Return what a sentence is about: a new thing, otherwise its subject or object, otherwise
-        the last thing.
+        """Return the thing that a sentence is about: a new thing, otherwise the subject or object,
+        otherwise the last thing.
         """
         for role in ("introduced", "subject", "object"):
             of_role = [p for p in phrases if p.role == role]
@@ -1126,7 +1158,9 @@ def _are_two(one: Sequence[int], two: Sequence[int]) -> bool:
 
 
 def reached(others: Mapping[int, Collection[int]], thing: int) -> set[int]:
-    """Return what a thing leads to, directly or indirectly: its contents or its containers."""
+    """Return all things reached from a thing, directly or indirectly: its contents or its
+    containers.
+    """
     found: set[int] = set()
     pending = [thing]
     while pending:

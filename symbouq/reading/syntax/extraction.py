@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from spacy.tokens import Doc, Token
 
 STRIDE = 1000
-"""Distance between the token numbers of successive sentences. No sentence is longer."""
+"""Distance between the token numbers of successive sentences. No sentence has more tokens."""
 
 CONTEXT = -1
-"""Token that stands for whatever the text before a sentence is about."""
+"""Token that stands for the topic of the text before a sentence."""
 
 SURE = 3
-"""Highest cost at which a reading is used for anything."""
+"""Highest cost at which a reading is still used."""
 
 NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
@@ -41,31 +41,33 @@ _LISTING = frozenset(
 )
 _ORDER = ("trigger", "figure", "ground", "negative")
 _MOVING = frozenset(("transfer", "travelling", "putting"))
-"""Classes of verbs for what moves or is moved."""
+"""Classes of verbs with a subject or object that moves."""
 _TOLD = frozenset(("VBZ", "VBD", "VBN"))
-"""Tags of verbs that report what somebody does or did, or what is done."""
+"""Part-of-speech tags of verbs that report an action, in the active or the passive."""
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
-"""Prepositions that may introduce the ground of a verb whose expression contains none."""
+"""Prepositions that may introduce a verb's ground if the verb's expression contains no preposition.
+"""
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A relation as a sentence states it, in terms of its words: indicator, figure and ground.
+    """A relation stated in a sentence, given by three words: indicator, figure and ground.
 
     Attributes:
         trigger: The word that expresses the relation.
         figure: Head of the thing that is placed, or `CONTEXT`.
-        ground: Head of the thing it is placed relative to, or `CONTEXT`.
+        ground: Head of the thing relative to which the figure is placed, or `CONTEXT`.
         relations: The relations.
-        cost: How far the reading departs from the plainest one.
-        negative: Whether it is denied.
-        force: Its force; `asserted` if it has no other.
-        unsure: Whether the sentence may mean more than was read.
+        cost: How far the reading departs from the simplest one.
+        negative: Whether the relation is denied.
+        force: Its force; `asserted` by default.
+        unsure: Whether the sentence may have content that was not read.
         modal: In a question, whether it asks for `possible`, `necessary` or `impossible`.
-        frame: Whose side is meant: the ground's `own` ("on ITS left"), the one it has `aboard` a
-            vessel ("on the PORT side"), the one `seen` by whoever the text follows ("on the left"),
-            possibly `of` a ground, or given by the `hour`; otherwise, the text's.
-        until: Whether it held only until the move that the sentence reports.
+        frame: How a side is defined: `own` (the ground's own side, "on ITS left"), `aboard` (by a
+            vessel, "on the PORT side"), `seen` (by the person that the text follows, "on the
+            left"), `of` (possibly by a ground) or `hour` (by a clock face); otherwise, by the
+            text's viewpoint.
+        until: Whether the relation held only until the move that the sentence reports.
     """
 
     trigger: int
@@ -83,21 +85,21 @@ class Triplet:
 
 @dataclass(frozen=True)
 class Phrase:
-    """A pronoun, or a noun phrase that may name a thing.
+    """A pronoun, or a noun phrase that may refer to a thing.
 
     Attributes:
         head: Head of the noun phrase.
         words: The words that name the thing, without article.
         kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (the speaker or the
-            addressee), `wanted` ("what", "who"), `group` (things named before: "both", "the other
-            two", "the latter"), `elliptic` (without its noun: "the blue one") or `shared` (a place
-            named through something else in it: "the same drawer as the pen").
+            addressee), `wanted` ("what", "who"), `group` (things mentioned before: "both", "the
+            other two", "the latter"), `elliptic` (without a noun of its own: "the blue one") or
+            `shared` (a place identified by another thing in it: "the same drawer as the pen").
         role: Its role in the sentence: `subject`, `introduced` ("there is a lamp"), `object` (of a
             verb), `oblique` (a pronoun after a preposition) or `other`.
-        count: How many things it refers to, if stated.
-        plural: Whether it refers to several things.
-        rest: Whether it refers to things not yet mentioned: "the OTHER two".
-        pick: Which thing of a group it picks, "the LATTER": 0 or -1.
+        count: The number of things that the phrase refers to, if stated.
+        plural: Whether the phrase refers to several things.
+        rest: Whether the phrase refers to things not yet mentioned: "the OTHER two".
+        pick: The index of the thing picked from a group: 0 ("the former") or -1 ("the LATTER").
     """
 
     head: int
@@ -111,23 +113,25 @@ class Phrase:
 
     @property
     def names(self) -> bool:
-        """Whether the phrase itself says which thing it means, unlike "it" and "what"."""
+        """Whether the phrase itself identifies a thing, unlike "it" and "what"."""
         return self.kind not in ("pronoun", "wanted", "group", "elliptic", "shared")
 
     @property
     def person(self) -> bool:
-        """Whether it refers to the speaker or the addressee, whom "it" and "she" cannot mean."""
+        """Whether the phrase refers to the speaker or the addressee. "It" and "she" cannot refer to
+        them.
+        """
         return self.kind == "person"
 
 
 class Place(NamedTuple):
-    """Place on a scale that a sentence gives to a thing.
+    """A thing's place on a scale, as stated in a sentence.
 
     Attributes:
         figure: Head of the thing.
         scale: The scale.
         number: The number of the place.
-        told: The word that states the place, or the noun it goes with: "the top SHELF".
+        told: The word that states the place, or the noun that this word modifies: "the top SHELF".
     """
 
     figure: int
@@ -137,13 +141,13 @@ class Place(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Trigger that states its relation for a number of things.
+    """A trigger with a relation that is stated for a number of things.
 
     Attributes:
         trigger: The word that expresses the relation.
-        figure: The word that says how many things are placed, if any.
-        ground: The word that says how many grounds there are, if any.
-        other: Head of the thing at the other end, if only one end is counted.
+        figure: The counting word for the things that are placed, if any.
+        ground: The counting word for the grounds, if any.
+        other: Head of the thing at the other end of the relation, if only one end is counted.
     """
 
     trigger: int
@@ -153,11 +157,11 @@ class Counted(NamedTuple):
 
 
 class Step(NamedTuple):
-    """Where something turns.
+    """A turn of a thing.
 
     Attributes:
         moved: Head of the thing that turns.
-        told: The word that says where it turns.
+        told: The word for the direction of the turn.
         kind: `turn` (to a side), `about`, `face` (to a side), `course` (the same, for a moving
             thing), `face_away` or `course_away` (from a side) or `face_other`.
     """
@@ -169,36 +173,38 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Extracted:
-    """What a sentence says.
+    """The content of a sentence.
 
     Attributes:
-        triplets: What it states, in terms of its words.
+        triplets: The relations that it states, in terms of its words.
         phrases: Its noun phrases, by their heads.
-        places: The places that it gives to things.
-        sequences: Which way numbered things run: their noun, the thing at an end (the noun itself
-            if they begin there), the word for the end, and how the thing there is related to the
-            others.
-        aliases: Noun phrases that tell a thing by its place, with what the thing is: "the top book
-            is the atlas".
+        places: The places of things stated in it.
+        sequences: The direction in which numbered things are arranged: their noun, the thing at an
+            end (the noun itself if the numbering begins there), the word for the end, and the
+            relation of the thing at this end to the others.
+        aliases: Noun phrases that identify a thing by its place, each with the noun phrase that
+            says what the thing is: "the top book is the atlas".
         moves: Noun phrases for things that move or are moved.
         groups: Coordinated noun phrases, in order: "A, B and C".
-        members: Maps a noun phrase for several things to those that list them: "two pots, a red one
-            and a blue one".
-        parts: Maps a noun phrase for a part to those for what it is part of.
+        members: Maps a noun phrase for several things to the noun phrases that list them one by
+            one: "two pots, a red one and a blue one".
+        parts: Maps a noun phrase for a part to the noun phrases for its whole.
         swaps: Noun phrases for things that swap places.
-        steps: Where things turn, in order.
-        counts: Triggers that state their relation for a number of things.
+        steps: The turns of things, in order.
+        counts: Triggers with relations that are stated for a number of things.
         among: Maps a counting word to the noun phrases for the things it counts.
-        held_by: Maps a counting word to the noun phrases for what holds the things it counts.
-        seen_by: From whose or what viewpoint the sentence speaks, and whether that is certain.
-        extremes: A word for the first place on a scale, the noun phrase for the thing there, and
-            the one for the things among which it is first.
-        amended: Omitted words: a word, the word or text to supply there, and whether that replaces
-            the word rather than precedes it.
+        held_by: Maps a counting word to the noun phrases for the containers or supports of the
+            things it counts.
+        seen_by: The viewpoint of the sentence, and whether it is certain.
+        extremes: A word for the first place on a scale, the noun phrase for the thing at this
+            place, and the noun phrase for the things among which it is first.
+        amended: Omitted words. Each entry has a word, the text to supply, and whether this text
+            replaces the word instead of preceding it.
         rest: Words about places that were not read.
-        bare: Expressions that say nothing about the things, whatever was read.
-        described: Maps an expression that tells which thing is meant, "the lamp ABOVE B is red", to
-            the verb of the statement about the thing, or to itself if there is none.
+        bare: Expressions that contribute nothing about the things, whatever was read.
+        described: Maps an expression that identifies a thing, "the lamp ABOVE B is red", to the
+            verb of the statement about this thing. An expression without such a verb is mapped to
+            itself.
     """
 
     triplets: tuple[Triplet, ...]
@@ -224,7 +230,7 @@ class Extracted:
 
 
 _PICKED = ((0, "former"), (-1, "latter"))
-"""Positions in a group of things, each with the class of words that pick it."""
+"""Positions in a group of things, each with the class of words for it."""
 _MODAL = ("impossible", "possible", "necessary")
 _FORCES = ("asked", "supposed", "doubted", "glossed", *_MODAL)
 """The forces. If a triplet has several, the first in this order applies."""
@@ -235,8 +241,8 @@ class Extraction:
 
     Args:
         ontology: The tables of the profile.
-        verbs: Maps expressions that are verbs, word by word, to relations.
-        adpositions: The same for expressions that the parser already takes for prepositions.
+        verbs: Maps verb expressions, as tuples of words, to relations.
+        adpositions: The same for expressions that the parser already recognizes as prepositions.
     """
 
     def __init__(
@@ -279,13 +285,13 @@ class Extraction:
         return s in self._excludes.get(r, ()) and not self._joins.get((r, s))
 
     def extracted(self, sentences: Sequence[tuple[Sequence[Word], Doc, bool]]) -> list[Extracted]:
-        """Extract what each sentence says.
+        """Extract the content of each sentence.
 
         Args:
             sentences: For each sentence, its words, its parse, and whether it is a question.
 
         Raises:
-            OntologyError: If the rules leave open what a sentence says.
+            OntologyError: If the rules do not determine the content of a sentence.
         """
         batch = [
             _Facts(self, number * STRIDE, words, doc, asked)
@@ -306,8 +312,8 @@ class Extraction:
         phrases = facts.phrases
 
         def of(name: str, *heads: int) -> list[tuple[Any, ...]]:
-            """Return the rows of a predicate whose arguments at the given positions are noun
-            phrases.
+            """Return the rows of a predicate that have noun phrases as arguments at the given
+            positions.
             """
             return [row for row in atoms[name] if all(row[n] in phrases for n in heads)]
 
@@ -359,7 +365,7 @@ class Extraction:
             for row in atoms[name]:
                 t, figure, ground, cost = row
                 if not {figure, ground} <= {CONTEXT, *facts.phrases}:
-                    continue  # The rules took something for a thing that is none.
+                    continue  # The rules mistook a word for a thing.
                 relations = facts.relations[base + t]
                 if t in partial and t not in negative:
                     relations = tuple(self._partly.get(r, "") for r in relations)
@@ -390,22 +396,22 @@ _SHOWN = {
     "sequence": "ttts",
     "place": "tsnt",
 }
-"""What `rules/reading.lp` shows: each predicate with the kinds of its arguments, the first of which
-is a token in the sentence. The kinds are token, symbol or text (or a token in its place), and
-number.
+"""The predicates shown by `rules/reading.lp`, each with the kinds of its arguments. The first
+argument is a token in the sentence. The kinds are token, symbol or text (or a token instead of a
+text), and number.
 """
 
 Atoms = Mapping[str, Sequence[tuple[Any, ...]]]
-"""What the rules show for one sentence: each predicate with the arguments of its atoms. Tokens are
-numbered from 0.
+"""The output of the rules for one sentence: each predicate with the arguments of its atoms. Tokens
+are numbered from 0.
 """
 
 
 def _decoded(control: clingo.Control, count: int) -> Sequence[Atoms]:
-    """Collect what a grounded program shows for each sentence.
+    """Collect the output of a grounded program for each sentence.
 
     Raises:
-        OntologyError: If the rules leave open whether something holds.
+        OntologyError: If the rules do not determine whether an atom holds.
     """
     found: list[dict[str, list[tuple[Any, ...]]]] = [defaultdict(list) for _ in range(count)]
     for name, kinds in _SHOWN.items():
@@ -441,7 +447,7 @@ class _Facts:
     """A sentence expressed as facts.
 
     Args:
-        of: The extractor, which knows the classes of words and the verbs.
+        of: The extractor, which has the word classes and the verbs.
         base: The number of its first token.
         words: Its words.
         doc: Its parse.
@@ -492,10 +498,10 @@ class _Facts:
         lower = word.text.lower()
         lemma = token.lemma_.lower()
         if word.category and word.shown.lower() != lower:
-            lemma = lower  # the lemma of the shown word says nothing
+            lemma = lower  # the lemma of the shown word is irrelevant
         texts = [] if word.label else [lower, lemma]  # "A" is not an article where it is a name
         if not word.category and token.lower_ != word.shown.lower():
-            texts += stems(lower)  # the verb shown instead has its own lemma
+            texts += stems(lower)  # the stand-in verb has its own lemma
         if word.category == "position":
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
@@ -556,7 +562,7 @@ class _Facts:
         self._noun(word, token, names)
 
     def _is_plain(self, word: Word, token: Token) -> bool:
-        """Whether an expression that may be something else here is a verb or part of a name."""
+        """Whether an expression is used as an ordinary verb or as part of a name here."""
         if word.shown.lower() != word.text.lower() or word.category in ("locative", "preposition"):
             return False
         if word.category == "noun" and token.dep_ == "poss":
@@ -568,7 +574,7 @@ class _Facts:
         return token.pos_ not in NOMINAL or token.dep_ in ("compound", "amod")
 
     def _modifies(self, token: Token, *roles: str) -> bool:
-        """Whether a token has one of the given roles before a noun that is not an expression."""
+        """Whether a token modifies, in one of the given roles, a noun that is not an expression."""
         head = token.head
         nominal = head.pos_ in NOMINAL or head.lower_ in ("one", "ones")
         return token.dep_ in roles and nominal and not self._words[head.i].category
@@ -581,7 +587,7 @@ class _Facts:
         if category == "position":
             self._triggers.append(t)
             return
-        if category not in ("locative", "stretch", "effort"):  # these go with what stands anywhere
+        if category not in ("locative", "stretch", "effort"):  # used for things anywhere
             self._triggers.append(t)
         if self._of._directional.issuperset(relations):
             self._say(f"directional({t}).")
@@ -595,7 +601,7 @@ class _Facts:
             self._say(f"alternatives({t}).")
 
     def _verb(self, token: Token) -> tuple[str, str] | None:
-        """The relation that a verb expresses, and the preposition in its expression."""
+        """The relation expressed by a verb, and the preposition in this expression."""
         if token.dep_ in ("aux", "auxpass", "compound", "amod", "poss", "det"):
             return None
         if token.pos_ not in ("VERB", "AUX") and token.dep_ not in ("ROOT", "relcl", "acl"):
@@ -627,7 +633,7 @@ class _Facts:
         return None
 
     def _options(self, token: Token) -> list[tuple[tuple[str, ...], str]]:
-        """The expressions that a verb may begin, the longest first."""
+        """The expressions that may begin with a given verb, the longest first."""
         text, lemma = self._text(token), token.lemma_.lower()
         lemmas = [lemma]
         if token.lower_ != text:  # shown as another verb, since the parser does not know it
@@ -645,7 +651,7 @@ class _Facts:
         return self._words[token.i].text.lower()
 
     def _adposition(self, token: Token) -> None:
-        """Read a preposition that places something only with certain objects: "ON the desk", but
+        """Read a preposition that expresses a place only with certain objects: "ON the desk", but
         not "on Monday". Its meaning depends on the object.
         """
         text = self._text(token)
@@ -676,7 +682,7 @@ class _Facts:
         self._say(f"adposition({self._base + token.i}).")
 
     def _is_occasion(self, token: Token) -> bool:
-        """Whether a preposition states when, how or why: "IN summer", "ON foot"."""
+        """Whether a preposition introduces a time, a manner or a reason: "IN summer", "ON foot"."""
         ground = _object(token)
         if ground is None:
             return False
@@ -691,7 +697,7 @@ class _Facts:
         return occasion or (bare and self._in_class(ground, "manner"))
 
     def _is_formation(self, token: Token) -> bool:
-        """Whether a noun says how several things are arranged: "in a ROW"."""
+        """Whether a noun describes the arrangement of several things: "in a ROW"."""
         articles = [c.lower_ for c in token.children if c.dep_ == "det"]
         return token.dep_ == "pobj" and "a" in articles
 
@@ -699,7 +705,7 @@ class _Facts:
         return name in self._classes_of(token)
 
     def _classes_of(self, token: Token) -> set[str]:
-        """The classes of a singular or plural word. "Ward 5" has those of "ward"."""
+        """The classes of a singular or plural word. "Ward 5" has the classes of "ward"."""
         named = [word for word in self._text(token).split() if not word.isdecimal()]
         text = named[-1] if named else self._text(token)
         texts = (text, text.removesuffix("s"), token.lemma_.lower())
@@ -797,7 +803,7 @@ class _Facts:
         return token.dep_ == "nsubj" and bool(settled) and adjoined and not told
 
     def _is_event(self, token: Token) -> bool:
-        """Whether a noun at the start of a sentence says when: "Before the MOVE, ..."."""
+        """Whether a noun at the start of a sentence gives a time: "Before the MOVE, ..."."""
         opening = token.head
         first = opening.i == min((w.i for w in opening.doc if w.text.isalnum()), default=0)
         return token.dep_ == "pobj" and first and self._in_class(opening, "temporal")
@@ -833,8 +839,8 @@ class _Facts:
         return Phrase(token.i, (token.i,), "group", _role(token), count, True, rest, pick)
 
     def _elliptic(self, token: Token) -> Phrase | None:
-        """The noun phrase for "one" if its modifiers tell which: "the BLUE one". Likewise for a
-        word that tells this on its own: "the SECOND", "ANOTHER".
+        """The noun phrase for "one" if its modifiers identify the thing: "the BLUE one". Likewise
+        for a word that identifies a thing on its own: "the SECOND", "ANOTHER".
         """
         if self._tells_alone(token):
             return Phrase(token.i, (token.i,), "elliptic", _role(token))
@@ -855,7 +861,7 @@ class _Facts:
         return Phrase(token.i, tuple(told), "elliptic", _role(token))
 
     def _tells_alone(self, token: Token) -> bool:
-        """Whether a word stands for a thing and tells it apart from others of its kind."""
+        """Whether a word stands for a thing and distinguishes it from others of its kind."""
         if token.dep_ not in _NOMINAL_ROLES or token.doc[max(0, token.i - 1)].lower_ == "one":
             return False  # "one another"
         if token.pos_ in ("DET", "PRON") and self._in_class(token, "additive"):
@@ -868,7 +874,7 @@ class _Facts:
         return bool(relations) and self._of._directional.issuperset(relations)
 
     def _is_ranked(self, token: Token) -> bool:
-        """Whether only a word's rank identifies a thing: "the first"."""
+        """Whether a word identifies a thing by rank alone: "the first"."""
         ranked = self._text(token) in self._of.ordinals or self._in_class(token, "final")
         before = [c.lower_ for c in token.children if c.i < token.i]
         return ranked and before == ["the"] and not any(c.lower_ == "of" for c in token.children)
@@ -935,8 +941,8 @@ class _Facts:
         return Phrase(token.i, words, kind, _role(token), count, plural, rest)
 
     def _opens(self, token: Token) -> bool:
-        """Whether a word before a name is not part of it: an item number, "(3) Area 1", or a verb
-        that opens the sentence, "Draw node A", "Put Anna's desk".
+        """Whether a word before a name is not part of the name: an item number, "(3) Area 1", or a
+        verb that opens the sentence, "Draw node A", "Put Anna's desk".
         """
         numbers = token.i + 1 < len(token.doc) and token.doc[token.i + 1].text == ")"
         bids = self._in_class(token, "bidding") or self._in_class(token, "putting")
@@ -955,7 +961,7 @@ class _Facts:
             elif not is_trigger and doc[a - base].dep_ != "poss":
                 self._say(f"precedes({b},{a}).")
             if next_is_trigger and not is_trigger and doc[a - base].dep_ == "poss":
-                # "B on its left": the owner of the side is not the thing there.
+                # "B on its left": the thing with this side is not the thing that is there.
                 owner = [m for m in things if m < a]
                 if owner and not any(owner[-1] < t < b for t in triggers):
                     self._say(f"precedes({b},{owner[-1]}).")
@@ -1014,7 +1020,7 @@ class _Facts:
 
 
 def _groups(coordinated: Mapping[int, Collection[int]]) -> tuple[tuple[int, ...], ...]:
-    """The groups of coordinated noun phrases, each once and complete."""
+    """The complete groups of coordinated noun phrases, without repetitions."""
     found = {tuple(sorted({head, *others})) for head, others in coordinated.items()}
     return tuple(sorted(g for g in found if not any(set(g) < set(other) for other in found)))
 
@@ -1027,14 +1033,14 @@ def reading_rules() -> str:
 
 @cache
 def reading_slices() -> Slices:
-    """Return the parts of `rules/reading.lp`. Few concern a given sentence."""
+    """Return the parts of `rules/reading.lp`. Only a few of them apply to a given sentence."""
     rules = reading_rules()
     return Slices(rules, Store("slices", rules))
 
 
 def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
-    """The tokens that follow a verb in its expression, or none unless all are found. The last words
-    may be one token: "apart from".
+    """The tokens that follow a verb in its expression; empty unless all of them are found. The last
+    words may form a single token: "apart from".
     """
     for n in range(len(names)):
         texts = [*names[: len(names) - n - 1], " ".join(names[len(names) - n - 1 :])]
@@ -1044,7 +1050,7 @@ def _parts(names: Sequence[str], below: Mapping[str, Token]) -> list[Token]:
 
 
 def _of(preposition: Token) -> list[int]:
-    """The words that "of" adds to a name: those of its object, without further modifiers."""
+    """The words that "of" adds to a name: the words of its object, without further modifiers."""
     words = [preposition.i]
     pending = [t for t in preposition.children if t.dep_ == "pobj"]
     while pending:
@@ -1066,14 +1072,14 @@ def _object(token: Token) -> Token | None:
 
 
 def _has_object(token: Token) -> bool:
-    """Whether a preposition has an object other than a pronoun: "ON the map, A borders B"."""
+    """Whether a preposition has an object that is not a pronoun: "ON the map, A borders B"."""
     return token.pos_ == "ADP" and any(
         c.dep_ == "pobj" and c.tag_ not in ("WDT", "WP", "PRP") for c in token.children
     )
 
 
 def _is_own(part: Token, verb: Token) -> bool:
-    """Whether no other verb comes between a verb and one of its dependents."""
+    """Whether there is no other verb between a verb and one of its dependents."""
     above = list(part.ancestors)
     return not any(t.pos_ in ("VERB", "AUX") for t in above[: above.index(verb)])
 
@@ -1084,7 +1090,7 @@ def _quoted(text: str) -> str:
 
 
 def _is_listed(token: Token) -> bool:
-    """Whether a noun is an item of a list, "dress, coat, hat", that the parser takes for part of
+    """Whether a noun is an item of a list, "dress, coat, hat", that the parser mistakes for part of
     the last item.
     """
     listed = token.dep_ in ("compound", "nmod") and token.pos_ in NOMINAL

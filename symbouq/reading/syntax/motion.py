@@ -1,4 +1,4 @@
-"""Track which way things face."""
+"""Track the directions that things face."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from symbouq.ontology.tables import Ontology
 
 
 class Motion:
-    """The headings of things, updated as a text turns them.
+    """The headings of things, updated while a text is read.
 
     Args:
         ontology: The tables of the profile.
 
     Attributes:
-        viewer: The thing that moved last. Sides without a ground are seen from it.
+        viewer: The thing that moved last. Sides without a ground are relative to its viewpoint.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -73,11 +73,11 @@ class Motion:
         return direction in self._faced.get(thing, ()) and direction != self._facing[thing]
 
     def faces(self, thing: int) -> bool:
-        """Whether the text gives a thing a heading, known or not."""
+        """Whether a thing has a heading in the text, even if its direction is unknown."""
         return thing in self._facing
 
     def by_clock(self, thing: int, relation: str) -> str | None:
-        """Return the direction of an hour, where 12 is ahead: "at 3 o'clock" is to the right."""
+        """Return the direction of an hour. 12 is ahead, so "at 3 o'clock" is to the right."""
         facing = self._facing.get(thing)
         ahead = next(
             (way for way, r in self._clockwise.items() if self._quarters.get(r) == 1), None
@@ -95,8 +95,8 @@ class Motion:
         return side in self._quarters and side not in self._clockwise
 
     def seen(self, thing: int, relation: str) -> str | None:
-        """Translate a thing's own side into one of the text's sides. It stays as it is if the thing
-        has no heading. The result is None if the heading is unknown.
+        """Translate a side from a thing's own viewpoint to the text's viewpoint. If the thing has
+        no heading, return the side unchanged. If the heading is unknown, return None.
         """
         side = self._inner.get(relation, relation)
         if side not in self._quarters or not self.faces(thing):
@@ -106,7 +106,7 @@ class Motion:
         return seen if side == relation else next(iter(self._within.get(seen or "", ())), None)
 
     def _seen(self, facing: str, side: str) -> str | None:
-        """The direction of a side, given the direction the thing faces."""
+        """The direction of a side of a thing, given the direction that the thing faces."""
         if facing not in self._clockwise or side not in self._quarters:
             return None
         for _ in range(self._quarters[side]):

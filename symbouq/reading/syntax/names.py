@@ -1,5 +1,6 @@
-"""Names that a text repeats: "the filter bar". The parser is shown a first name instead. Otherwise
-it might take the last word of the name for a verb, or add a following verb to the name.
+"""Find names that occur repeatedly in a text: "the filter bar". Each such name is replaced by a
+first name for the parser. Otherwise the parser might mistake the last word of the name for a verb,
+or a following verb for a part of the name.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ class Names:
     """Finder of repeated names.
 
     Args:
-        bounding: Words that end a name: function words, and words that open expressions.
+        bounding: Words that end a name: function words, and words that begin expressions.
         common: Words that cannot form a name: members of word classes, and words in expressions.
         counting: Words that cannot begin a name: "the THREE cups" are several things.
-        ranked: Nouns for things told apart by a side: "the left DRAWER".
+        ranked: Nouns for things that are distinguished by a side: "the left DRAWER".
     """
 
     def __init__(
@@ -43,8 +44,8 @@ class Names:
         self._ranked = ranked
 
     def of(self, texts: Iterable[str]) -> frozenset[Name]:
-        """Find the names that occur at least twice in the given texts, and at least once on their
-        own.
+        """Find the names that occur at least twice in the given texts, at least once of these
+        outside longer names.
         """
         whole: Counter[Name] = Counter()
         begun: Counter[Name] = Counter()
@@ -54,7 +55,7 @@ class Names:
                 for n in range(1, len(run) + 1):
                     begun[run[:n]] += 1
         found = {run for run in whole if begun[run] > 1 and self._is_name(run)}
-        # If the words before the last one are a name themselves, the last one may be a verb.
+        # If the words before the last word are a name themselves, the last word may be a verb.
         return frozenset(n for n in found if n[:-1] not in whole or not looks_like_verb(n[-1]))
 
     def _runs(self, text: str) -> Iterator[Name]:

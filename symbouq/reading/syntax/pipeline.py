@@ -29,7 +29,7 @@ _BATCH = 64
 
 
 class PipelineError(SymboUQError):
-    """There is text to read, but no trained pipeline is available."""
+    """Text must be parsed, but no trained pipeline is available."""
 
 
 def installed() -> tuple[str, str] | None:
@@ -49,7 +49,7 @@ class Pipeline:
         name: The pipeline's package; by default, the first of `PIPELINES` that is installed.
 
     Raises:
-        PipelineError: If it cannot be loaded, or none is installed.
+        PipelineError: If the pipeline cannot be loaded, or none is installed.
     """
 
     def __init__(self, name: str | None = None) -> None:
@@ -77,7 +77,7 @@ class Pipeline:
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """Keep spaCy from storing every word while text is read in this context."""
+        """Prevent spaCy from storing every word that is read in this context."""
         # spaCy before 3.8.13 does not clean up after an error in a memory zone, and fails later.
         # Therefore errors are raised after the zone.
         raised: BaseException | None = None
@@ -90,7 +90,7 @@ class Pipeline:
             raise raised
 
     def parsed(self, sentences: Iterable[list[str]]) -> Iterator[Doc]:
-        """Parse sentences in batches. Each is given as a list of words."""
+        """Parse sentences in batches. Each sentence is given as a list of words."""
         from spacy.tokens import Doc
 
         docs = (Doc(self.nlp.vocab, words=words) for words in sentences)

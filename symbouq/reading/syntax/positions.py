@@ -14,25 +14,28 @@ from symbouq.ontology.tables import Ontology
 from symbouq.reading.syntax.amounts import Amounts
 
 Places = tuple[tuple[str, int], ...]
-"""Scales, each with the number of the place on it."""
+"""Scales, each with the number of a place on this scale."""
 
 _DIGITS = re.compile(r"[-\u2212]?\d{1,6}")
 _WORD = re.compile(r"\w+|[^\w\s]")
 _COUNTED = re.compile(r"(\d{1,4})(?:st|nd|rd|th)")
 _COMPARED = 50
-"""Maximum number of things that one thing is compared with, to keep long lists linear."""
+"""Maximum number of things that one thing is compared with, so that the time for long lists is
+linear.
+"""
 _EXTREME = 999
-"""Number that stands for the far end of a scale: "the last one"."""
+"""The number used for the far end of a scale: "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")
 _SQUARE = re.compile(r"([a-z])(\d{1,2})")
 _SQUARED = ("a#", "#a")
-"""How the ontology writes the squares of a board: the first form counts the letter, the second the
-number."""
+"""The ontology's marks for the scales of a board: the first for its letters, the second for its
+numbers.
+"""
 
 
 class Positions:
-    """Words for places on an ontology's scales.
+    """The words for places on the scales of an ontology.
 
     Args:
         ontology: The tables of the profile.
@@ -67,7 +70,9 @@ class Positions:
                 self._patterns.setdefault(words[0], []).append((words, of))
 
     def square(self, text: str) -> Places:
-        """Read a square's file, a letter, and its rank: "e4"; empty for other words."""
+        """Return the file (as a letter) and the rank of a square such as "e4"; empty for other
+        words.
+        """
         square = _SQUARE.fullmatch(text)
         if square is None or len(self._squares) < len(_SQUARED):
             return ()
@@ -75,8 +80,8 @@ class Positions:
         return (self._squares[_SQUARED[0]], file), (self._squares[_SQUARED[1]], rank)
 
     def found(self, words: Sequence[str], at: int) -> tuple[int, Places]:
-        """Find the longest words for a place that start at `at`. Return their end and the place;
-        without any, `at` and no place.
+        """Find the longest expression for a place that starts at `at`. Return its end and the
+        place, or `at` and no place if there is none.
         """
         counted = _NUMBER if self._ordinal(words[at]) is not None else ""
         end = at
@@ -92,8 +97,8 @@ class Positions:
         return end, tuple(best.items())
 
     def _matched(self, pattern: Sequence[str], words: Sequence[str]) -> int | None:
-        """Match words against a pattern. Return the number in them, 0 if the pattern has none, and
-        None if they do not match.
+        """Match words against a pattern. Return the number in the words, 0 if the pattern has no
+        number, or None if the words do not match.
         """
         if len(words) < len(pattern):
             return None
@@ -127,7 +132,7 @@ def numbered(text: str) -> tuple[str, int] | None:
 
 
 class Compared(NamedTuple):
-    """A relation that two things have because of their places.
+    """A relation between two things that follows from their places.
 
     Attributes:
         relation: The relation.
@@ -141,13 +146,13 @@ class Compared(NamedTuple):
 
 
 class Turning(NamedTuple):
-    """Words that state which way a scale runs.
+    """Words that state the direction of a scale.
 
     Attributes:
         start: Position of the first word.
         end: Position after the last word.
         scale: The scale.
-        relation: How a place with a greater number is related to one with a smaller number.
+        relation: The relation of a place with a greater number to a place with a smaller number.
     """
 
     start: int
@@ -157,8 +162,8 @@ class Turning(NamedTuple):
 
 
 class Axes:
-    """Reader of statements about which way axes run: "x to the right", "rows are counted from the
-    bottom", "y grows from top to bottom".
+    """Reader of statements about the directions of axes: "x to the right", "rows are counted from
+    the bottom", "y grows from top to bottom".
 
     Args:
         ontology: The tables of the profile.
@@ -178,8 +183,8 @@ class Axes:
         self._converse = ontology.relations.converse
 
     def found(self, words: Sequence[str]) -> list[Turning]:
-        """Find the statements about axes. "X to the right, Y up" is one. "X is to the right" and "A
-        is below X to the left" are not: there, X is a thing.
+        """Find the statements about axes. "X to the right, Y up" is such a statement. "X is to the
+        right" and "A is below X to the left" are not, because X is a thing there.
         """
         lower = [word.lower() for word in words]
         found: list[Turning] = []
@@ -236,14 +241,15 @@ class Axes:
 
 @dataclass(frozen=True)
 class Placed:
-    """Place of a thing.
+    """The place of a thing on a scale.
 
     Attributes:
         scale: The scale.
         number: The number of the place on the scale.
-        frame: Noun for what the place belongs to: "shelf" in "the top shelf"; empty if not stated.
+        frame: Noun for the object that the place belongs to, such as "shelf" in "the top shelf";
+            empty if not stated.
         itself: Whether the thing is the place itself: "row 3".
-        row: Number of the sentence, if the place is a side; otherwise 0.
+        row: Number of the sentence if the place is a side; otherwise 0.
     """
 
     scale: str
@@ -260,7 +266,7 @@ class Placed:
 
 
 class Arrangement:
-    """Relations between things that have places on scales.
+    """The relations between things with places on scales.
 
     Args:
         ontology: The tables of the profile.
@@ -293,8 +299,8 @@ class Arrangement:
         self._of: dict[int, dict[str, Placed]] = defaultdict(dict)
 
     def hear(self, text: str) -> None:
-        """Take in what a sentence says about scales: which exist, which way they run, and on which
-        of them its things are level.
+        """Record the scales in a sentence, their directions, and the scales on which things are
+        level.
         """
         words, lower = _WORD.findall(text), text.lower()
         self._named |= {self._axis[w] for w in map(str.lower, words) if w in self._axis}
@@ -308,11 +314,12 @@ class Arrangement:
         self._scale[scale] = self._upright.get(relation, relation) if tall else relation
 
     def number(self, scale: str, relation: str, last: int, tall: bool) -> None:
-        """Treat numbered things, "hole 2", as places on a scale, unless the text has two such rows.
+        """Treat numbered things such as "hole 2" as places on a scale, unless the text has two rows
+        of such things.
 
         Args:
             scale: The scale, which may be new.
-            relation: How a thing with a greater number is related to one with a smaller number;
+            relation: The relation of a thing with a greater number to one with a smaller number;
                 empty if unknown.
             last: The last number; 0 if unknown.
             tall: Whether the relation may be about height.
@@ -333,14 +340,14 @@ class Arrangement:
         return scale, number
 
     def is_place(self, noun: str) -> bool:
-        """Whether a noun names numbered places whose direction is known."""
+        """Whether a noun stands for numbered places with a known direction."""
         return bool(self._scale.get(self._wording.axis_of.get(noun, noun)))
 
     def further(
         self, thing: int, noun: str, relation: str, steps: int
     ) -> tuple[str, str, int] | None:
-        """Return the place that is `steps` away from a thing's place in a direction: its label
-        ("hole 3"), scale and number. Return None if it is unknown.
+        """Return the place that is `steps` away from a thing's place in the given direction, as its
+        label ("hole 3"), scale and number. Return None if the place is unknown.
 
         Args:
             thing: The thing.
@@ -362,8 +369,8 @@ class Arrangement:
         return f"{noun} {code}", scale, number
 
     def put(self, thing: int, place: Placed) -> None:
-        """Give a thing a place. A pair of numbers is left out if the text has rows and columns,
-        since the order of the pair is then unknown.
+        """Record the place of a thing. A pair of numbers is ignored if the text has rows and
+        columns, since the order of the pair is then unknown.
         """
         unordered = self._named and self._named.isdisjoint(self._coordinates)
         if not (unordered and place.scale in self._coordinates):
@@ -375,7 +382,7 @@ class Arrangement:
             self._of[other] = self._of.pop(thing)
 
     def share(self, thing: int, other: int) -> None:
-        """Copy one thing's places to another that has none."""
+        """Copy one thing's places to another thing that has no places."""
         if thing in self._of and other not in self._of:
             self._of[other] = dict(self._of[thing])
 
@@ -384,12 +391,15 @@ class Arrangement:
         self._of[thing], self._of[other] = self._of[other], self._of[thing]
 
     def others(self, thing: int) -> list[int]:
-        """Return the other things, limited to those placed last."""
+        """Return the other things with places, at most `_COMPARED`. The things placed last are
+        preferred.
+        """
         return [other for other in self._of if other != thing][-_COMPARED:]
 
     def judged(self, thing: int, places: Collection[Placed]) -> tuple[int, Compared] | None:
-        """Find a thing with places on the same scales, and how `thing` at the given places is
-        related to it. Return None if there is no such thing, or if places are not equally spaced.
+        """Find another thing with places on the same scales, and the relation of `thing`, at the
+        given places, to this other thing. Return None if there is no such thing, or if places are
+        not equally spaced.
         """
         given = {place.scale: place for place in places}
         if not self._wording.unit or not given.keys() <= self._wording.metric.keys():
@@ -402,7 +412,7 @@ class Arrangement:
         return None
 
     def relation(self, thing: int, other: int) -> Compared | None:
-        """Relation between two things by their places; None if the places imply none."""
+        """The relation between two things that follows from their places; None if there is none."""
         return self._compared(self._of[thing], self._of[other], self._level)
 
     def _compared(
@@ -421,7 +431,7 @@ class Arrangement:
         for scale, difference in sides.items():
             relation = self._scale[scale]
             across = self._wording.crosses.get(scale)
-            # If a direction has bounds on both axes, one known axis implies nothing.
+            # For a direction with bounds on both axes, one known axis is not enough.
             strict = len(self._bounded.get(relation, ())) > 1
             if difference and not (strict and across is not None and across not in sides):
                 found.add(relation if difference > 0 else self._relations.converse[relation])
@@ -436,11 +446,11 @@ class Arrangement:
         return None if joined is None else Compared(joined, *self._offset(sides, level))
 
     def _equal(self, sides: Iterable[str]) -> str | None:
-        """The relation between things in the same place on the given scales: the relation that
-        means equality on exactly their axes.
+        """The relation between things in the same place on the given scales. It is the relation for
+        equality on exactly the axes of these scales.
         """
         if not set(sides) <= self._wording.crosses.keys():
-            return None  # the second in one row is not level with the second in another
+            return None  # second places in different rows are not level
         axes = {axis[0] for scale in sides if (axis := self._amounts.axis(self._scale[scale]))}
         for relation, signs in self._relations.component.items():
             if signs.keys() == axes and not any(signs.values()):
@@ -448,8 +458,8 @@ class Arrangement:
         return None
 
     def _offset(self, sides: Mapping[str, int], level: Collection[str]) -> tuple[Offset, str]:
-        """The offset between two things by their places. It is empty if places are not equally
-        spaced, or their units do not fit together.
+        """The offset between two things that follows from their places. It is empty if places are
+        not equally spaced, or if units do not fit together.
         """
         found: list[Shift] = []
         units: dict[str, None] = {}

@@ -1,9 +1,9 @@
-"""Prepare text for the parser: names and expressions become single words that it tags well.
+"""Prepare text for the parser: replace names and expressions by single words that the parser tags
+correctly.
 
 A trained parser misreads single letters ("A" as a determiner), sides ("is left of" as a passive)
-and labels ("Box 14"). Therefore every expression of a relation becomes one word, shown to the
-parser as a word that it always takes for a preposition or a noun. Every label is shown as a first
-name.
+and labels ("Box 14"). Therefore every expression for a relation is replaced by a single word that
+the parser always tags as a preposition or a noun. Every label is replaced by a first name.
 """
 
 from __future__ import annotations
@@ -45,19 +45,19 @@ SHOWN = {
 """Words shown in place of expressions, by category."""
 
 _ADJECTIVE = "blue"
-"""Shown in place of a side that identifies a thing: "the RIGHT-HAND one"."""
+"""The word shown in place of a side that identifies a thing: "the RIGHT-HAND one"."""
 
 _SUPPOSING = "Suppose"
-"""Shown in place of a verb of supposing at the start of a sentence."""
+"""The word shown in place of a verb of supposing at the start of a sentence."""
 
 _STAYING = "kept"
-"""Shown in place of "left" if a thing was left somewhere."""
+"""The word shown in place of "left" if a thing was left somewhere."""
 
 _EXTREME = "highest"
-"""Shown in place of "leftmost" and the like."""
+"""The word shown in place of "leftmost" and similar words."""
 
 _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
-"""Categories whose single words are shown unchanged, since they may be verbs or names."""
+"""Categories with single words that are shown unchanged, since these may be verbs or names."""
 
 
 @dataclass(frozen=True)
@@ -68,16 +68,16 @@ class Word:
         text: The text that it stands for.
         shown: The text shown to the parser.
         start: Character offset in the sentence.
-        end: Character offset after it.
-        category: The way it expresses relations, if it does.
-        relations: The relations it expresses, all at once.
+        end: Character offset of its end.
+        category: The way in which it expresses relations; empty if it does not.
+        relations: The relations that it expresses together.
         label: Whether it is a name on its own.
         measure: Whether it is part of a measure.
-        denied: Whether it stands in contrast to what holds: "rather than INSIDE".
-        places: The places it states: "row 3", "leftmost".
-        amounts: The amounts of its relations; for the unit of a measure, the measure.
-        left_out: What the text after it names in contrast: "the heron, NOT THE STORK, stands
-            there".
+        denied: Whether the word is denied by contrast: "rather than INSIDE".
+        places: The places that it states: "row 3", "leftmost".
+        amounts: The amounts of its relations. For the unit of a measure, this is the measure.
+        left_out: The contrast after this word that is not shown to the parser: "the heron, NOT THE
+            STORK, stands there".
         vague: Whether a measure gives an inexact amount: "about 3 m left of".
     """
 
@@ -96,10 +96,10 @@ class Word:
     left_out: str = ""
 
     def spelled(self, letters: Mapping[int, str]) -> Word:
-        """Return the word with the letters that name things replaced.
+        """Return the word with replaced letter names.
 
         Args:
-            letters: Maps the code point of a letter to its replacement.
+            letters: Maps the code point of each letter used as a name to its replacement.
         """
         if not (_LONE_LETTER.search(self.text) or _LONE_LETTER.search(self.left_out)):
             return self
@@ -111,7 +111,7 @@ class Word:
 
     @property
     def open(self) -> bool:
-        """Whether it leaves open which of its relations holds: "left or right of"."""
+        """Whether the word leaves open which of its relations holds: "left or right of"."""
         return self.category in ("preposition", "side", "mutual") and not self.relations
 
 
@@ -121,7 +121,7 @@ class Piece(NamedTuple):
     Attributes:
         text: Its text.
         start: Its character offset.
-        relation: The relation it names in a formula.
+        relation: The relation that it stands for in a formula.
         argument: Whether it is an argument in a formula.
     """
 
@@ -144,7 +144,8 @@ _TERM = re.compile(
     r"(?P<inverse>\^? ?\{?-1\}?|\u207b\u00b9)?(?: (?<=[A-Zi1] ))?"
     r"\(\s*(?:[Tt]he )?(?P<figure>\w+)\s*,\s*(?:the )?(?P<ground>\w+)\s*\)"
 )
-"""A relation as a formula: "DC(x,y)", or "EC (x,y)", where the space was a LaTeX brace."""
+"""A relation written as a formula: "DC(x,y)", or "EC (x,y)" with a space in place of a LaTeX brace.
+"""
 
 
 _IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\w))?(?![\w-])")
@@ -152,18 +153,20 @@ _IDENTIFIER = re.compile(r"(?<![\w-])[^\W_]+(?:[_-]+[^\W_]+)+(?:\.[a-z]{2,4}(?!\
 _NUMBERED = re.compile(
     r"(?<![\w-])([^\W\d_]{2,}) ?[(\[](\d{1,3}|[A-Za-z]|[a-z]+(?: [a-z]+)?)[)\]](?!\w)(?= ?(\w*))"
 )
-"""A noun with a number or description in brackets, "cube (2)", and the word after it."""
+"""A noun with a number or description in brackets, "cube (2)", and the word after the brackets."""
 
 
 _UNNAMED = (
     *("article", "condition", "supposition", "doubtful", "inferring", "negation", "temporal"),
     "putting",
 )
-"""Classes of words that open a clause, not a name."""
+"""Classes of words that may begin a clause but not a name."""
 
 
 class _Item(NamedTuple):
-    """Successive tokens with one code letter. Patterns of compound expressions match the codes."""
+    """Successive tokens with a common code letter. The patterns for compound expressions are
+    matched against these codes.
+    """
 
     code: str
     first: int
@@ -180,8 +183,9 @@ class _Item(NamedTuple):
 _SIDE = "(?:[FM]*Q?[IT]?D?[FM]*Q?S(?:(?:H|[IT]D?)?[FM]*S)*(?:H?Q|H?N)*)"
 _ONE = f"(?:{_SIDE}|[FM]*P)"
 _COMPOUND = re.compile(f"({_ONE}(?:[,COXHF]{{1,4}}{_ONE})*)(,?F*[LTR])?")
-"""Sides and prepositions that form one expression, and what links them to a ground: "two steps up
-and to the left of"."""
+"""Sides and prepositions that form one expression, with the words that link them to a ground: "two
+steps up and to the left of".
+"""
 _PART = re.compile(f"([,COXHF]*)({_ONE})")
 _ORDER = re.compile("([LW])?D?(S)(?:Q|N)?H?[TL]H?D?(S)N?")
 
@@ -197,17 +201,17 @@ _MARKUP = frozenset(
     ("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''", "\u201c", "\u201d")
 )
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
-"""Words that may link the numbers of one place: "row 3 of column 2"."""
+"""Words that may join the numbers of one place: "row 3 of column 2"."""
 _OBJECT = 4
-"""Maximum number of words in an object between a verb and its particle."""
+"""Maximum number of words in the object between a verb and its particle."""
 _COMMAS = frozenset((",", "\u2014", "\u2013", ";"))
 _AFTER_I = frozenset(("", "is", ",", ".", "?", "and", "'s", "\u2019s"))
-"""Words after "I" that show it is not the speaker."""
+"""Words after "I" that show that "I" is a name and not the speaker."""
 _SINGULAR_UNITS = frozenset(("a", "an", "one"))
 _LONGEST_CLOCK = 6
-"""Maximum number of words that turn a number into an hour."""
+"""Maximum number of words, such as "o'clock", that mark a number as an hour."""
 _CONTENT = 3
-"""Maximum number of words for what a distance consists of: "miles of OPEN OCEAN"."""
+"""Maximum number of words for the material of a distance: "miles of OPEN OCEAN"."""
 _MEANS = 3
 """Maximum number of words for the means of travel: "two hours BY TRAIN"."""
 _LONGEST_DISTANCE = 9
@@ -215,7 +219,9 @@ _LONGEST_DISTANCE = 9
 
 
 def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
-    """The offset of the first token, and the text of the tokens that were not inserted."""
+    """The offset of the first of the given tokens, and the joined text of those that were not
+    inserted.
+    """
     first = tokens[0].start if tokens else 0
     text = ""
     for n, token in enumerate(tokens):
@@ -226,7 +232,7 @@ def _joined(tokens: Sequence[Piece]) -> tuple[int, str]:
 
 
 def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece, ...]:
-    """Replace the letters that name things."""
+    """Replace letters that are names."""
     return tuple(
         piece._replace(
             text=_LONE_LETTER.sub(
@@ -238,7 +244,7 @@ def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece
 
 
 def _notation(written: str) -> re.Pattern[str]:
-    """Compile a notation, "A = B + offset(R) ...", to a pattern in which spaces are optional."""
+    """Compile a notation, "A = B + offset(R) ...", to a regular expression with optional spaces."""
     parts = []
     for sign in re.findall(r"\.\.\.|\w+|[^\w\s]|\s+", written):
         if sign.isspace():
@@ -253,7 +259,9 @@ def _notation(written: str) -> re.Pattern[str]:
 
 
 def _is_put_in(tokens: Sequence[Piece], at: int) -> bool:
-    """Whether a token was inserted for an omitted word: it has the offset of the next token."""
+    """Whether a token was inserted for an omitted word. Such a token has the offset of the next
+    token.
+    """
     return at + 1 < len(tokens) and tokens[at + 1].start == tokens[at].start
 
 
@@ -265,7 +273,7 @@ class Expressions:
         tokenized: Function that splits a text as the parser's tokenizer does.
 
     Attributes:
-        of: Maps a category to its phrases, word by word, with their relations.
+        of: Maps a category to its phrases, as tuples of words, with their relations.
     """
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
@@ -397,14 +405,15 @@ class Preparation:
         names: frozenset[Name] = frozenset(),
         proper: bool = False,
     ) -> list[Word]:
-        """Return a sentence's words as shown to the parser. Sentences that differ only in letters
-        as names are prepared once.
+        """Return a sentence's words as shown to the parser. Sentences that differ only in letter
+        names are prepared only once.
 
         Args:
             tokens: The sentence's tokens.
-            heads: Nouns known to open labels: "box" in "Box 14".
-            names: Names to show as one word.
-            proper: Whether to show these as first names without an article, instead of nouns.
+            heads: Nouns known to begin labels: "box" in "Box 14".
+            names: Names to show as a single word each.
+            proper: Whether to show these names as first names without an article, instead of as
+                nouns.
         """
         letters = {} if heads or names else self._letters(tokens)
         alike = _spelled(tokens, letters) if letters else tuple(tokens)
@@ -420,7 +429,7 @@ class Preparation:
         return [word.spelled(back) for word in words]
 
     def _letters(self, tokens: Sequence[Piece]) -> dict[str, str]:
-        """Map each letter that names a thing in a sentence to its replacement."""
+        """Map each letter used as a name in a sentence to its replacement."""
         found = _LONE_LETTER.findall(" ".join(token.text for token in tokens))
         lone = dict.fromkeys(letter for letter in found if letter in self._nameable)
         return dict(zip(lone, self._nameable, strict=False))
@@ -467,8 +476,8 @@ class Preparation:
         return _Sentence(self, pieces, heads, names, proper).words()
 
     def _spelled_out(self, written: re.Match[str], meaning: str, first: int) -> list[Piece]:
-        """Spell out a notation as tokens. The result is empty if the text of a direction is not
-        one.
+        """Convert a notation to tokens. The result is empty if the text in the position of a
+        direction is not a direction.
         """
         pieces = []
         for word in meaning.split():
@@ -486,9 +495,9 @@ class Preparation:
         return pieces
 
     def _identifies(self, name: re.Match[str], heads: frozenset[str]) -> bool:
-        """Whether joined words are one name, unlike "upper_left". The number of a cited sentence is
-        not part of a name. `heads` are the nouns known to open labels, with a bracket if their
-        number has one.
+        """Whether joined words are a single name, unlike "upper_left". The number of a cited
+        sentence is not part of a name. `heads` are the nouns known to begin labels, with a bracket
+        if their numbers are in brackets.
         """
         if name.re is _NUMBERED:
             return f"{name[1].lower()} (" in heads
@@ -500,8 +509,8 @@ class Preparation:
 
     def numbered(self, tokens: Sequence[Piece]) -> Iterator[tuple[str, str, bool]]:
         """Yield the nouns that have numbers in brackets, "cube (2)": the noun, the number, and
-        whether the number surely belongs to the name and is not a citation. That is so if a verb
-        follows, or no article precedes.
+        whether the number is certainly part of the name and not a citation. This is certain if a
+        verb follows, or if there is no article before the noun.
         """
         text = _joined(tokens)[1]
         for found in _NUMBERED.finditer(text):
@@ -528,12 +537,12 @@ class Preparation:
         return bool(stems(text) & self._verbs)
 
     def is_name_part(self, word: Word) -> bool:
-        """Whether a word may belong to the name after it: "shell" in "shell casing 1"."""
+        """Whether a word may be part of the name that follows it: "shell" in "shell casing 1"."""
         text = word.text.lower()
         return text.isalpha() and not word.category and text not in self._bounding
 
     def _named(self, name: str, inverse: bool = False) -> str:
-        """The relation that a formula names; empty if it names none."""
+        """The relation for a name in a formula; empty if there is no such relation."""
         relation = "" if name in _LETTERS else self._terms.get(name.replace("_", "").lower(), "")
         return self._converse.get(relation, "") if inverse else relation
 
@@ -559,7 +568,7 @@ _JOINED = {
     "conditional": "if",
     "exclusive": "even",
 }
-"""Maps classes of phrases that become one word to the word shown."""
+"""Maps classes of phrases to the single word that replaces the phrase for the parser."""
 
 _CODES = (
     ("skipped", "Z"),
@@ -593,14 +602,15 @@ _COMMON = (
     "abstract", "centre", "dial", "expanse", "neutral", "part", "portion", "quantifier",
     "reciprocal", "shell", "slot", "spot", "totality", "trip", "whereabouts",
 )  # fmt: skip
-"""Classes of words that cannot end a name, since they mean something only within a whole."""
+"""Classes of words that cannot end a name, since they have a meaning only in relation to a whole.
+"""
 
 
 _RANKED = ("slot", "container", "component", "chamber", "collective")
 """Classes of nouns for things that come in rows: seats, drawers."""
 
 _UNNUMBERED = ("article", "possessive", "pointing", "bidding", "putting", "transfer")
-"""Classes of words after which a number word counts things and is not a label."""
+"""Classes of words after which a number word is a count, not a label."""
 
 
 class _Sentence:
@@ -653,7 +663,7 @@ class _Sentence:
         return word in self.of._classes.get(name, ())
 
     def _comments(self, word: Word) -> bool:
-        """Whether a word denies or doubts what stands before it."""
+        """Whether a word denies or doubts the text before it."""
         text = word.text.lower()
         return any(self._is(text, name) for name in ("comment", "falsity", "doubtful"))
 
@@ -704,8 +714,8 @@ class _Sentence:
         return _Item("," if self.lower[at] in _COMMAS else "W", at, at)
 
     def _position(self, at: int) -> _Item | None:
-        """A place stated by a number: "at (2, 5)", "second from the left". "Row 3", which may be a
-        thing itself, is a name.
+        """A place stated by a number: "at (2, 5)", "second from the left". "Row 3" is treated as a
+        name, since it may be a thing itself.
         """
         coded = self._code(at)
         if coded is not None and coded.code == "Z":
@@ -731,13 +741,13 @@ class _Sentence:
         return self.of.positions.found(self.lower, at) if at < len(self.lower) else (at, ())
 
     def _square(self, at: int) -> tuple[int, Places]:
-        """The square of a board that a word names: "e4"."""
+        """The square of a board with the given word as its name: "e4"."""
         begin = at + self._is(self._at(at), "square")
         text = self.texts[begin] if begin < len(self.texts) else ""
         return begin + 1, self.of.positions.square(text)
 
     def _infix(self, at: int) -> str:
-        """The relation written between two names: "x NE y"."""
+        """The relation symbol between two names: "x NE y"."""
         text = self.texts[at]
         between = bool(self.items) and self.items[-1].code == "A" and at + 1 < len(self.texts)
         if between and text[0].isupper() and self._label_end(at + 1):
@@ -745,7 +755,7 @@ class _Sentence:
         return ""
 
     def _listed(self, at: int) -> str:
-        """The relation of a letter in a list of relations: "N, NW and W"."""
+        """The relation for a letter in a list of relations: "N, NW and W"."""
         text = self.texts[at]
         if len(text) > 1 or not text.isupper() or not self.of._named(text):
             return ""
@@ -793,7 +803,7 @@ class _Sentence:
         return None
 
     def _is_told_apart(self, at: int) -> bool:
-        """Whether a noun is for things that come in rows: seats, drawers."""
+        """Whether a noun stands for things that come in rows: seats, drawers."""
         return any(self._is(stem, kind) for stem in stems(self._at(at)) for kind in _RANKED)
 
     def _is_hyphened(self, at: int) -> bool:
@@ -803,11 +813,15 @@ class _Sentence:
         return self._at(at - 1) == "-" and first.isalpha() and not sided
 
     def _names_part(self) -> bool:
-        """Whether an earlier side goes with a part: "the western CORNER ... the eastern one"."""
+        """Whether an earlier side modifies a word for a part: "the western CORNER ... the eastern
+        one".
+        """
         return any(a.code == "S" and b.code == "N" for a, b in pairwise(self.items))
 
     def _is_partitive(self, at: int) -> bool:
-        """Whether the words before "part" make it a thing: "the part", "with a part"."""
+        """Whether "part" is used for a thing, judging by the words before it: "the part", "with a
+        part".
+        """
         if self._at(at) in ("a", "an"):
             at -= 1
         before = self._at(at)
@@ -828,7 +842,9 @@ class _Sentence:
         return None
 
     def _same(self, at: int) -> _Item | None:
-        """A place that is shared with another thing: "at exactly the same spot as"."""
+        """The relation for a place that is shared with another thing: "at exactly the same spot
+        as".
+        """
         end = at
         while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
             end += 1
@@ -843,8 +859,8 @@ class _Sentence:
         return _Item("E", at, end, relation, "between")
 
     def _expanse(self, at: int) -> _Item | None:
-        """A distance between two things that is called great or small: "the DISTANCE between A and
-        B is enormous".
+        """A distance between two things that is described as great or small: "the DISTANCE between
+        A and B is enormous".
         """
         if not (self._is(self._at(at), "expanse") and self._at(at + 1) in ("between", "from")):
             return None
@@ -854,8 +870,8 @@ class _Sentence:
         return _Item("E", at, at, relation, category) if relation else None
 
     def _stretch(self, at: int) -> _Item | None:
-        """A measure for what lies between two things, "MANY LEAGUES part A from B", or for the
-        effort of the way, "it takes AN HOUR to walk from A to B".
+        """A measure of the distance between two things, "MANY LEAGUES part A from B", or of the
+        effort of going from one to the other, "it takes AN HOUR to walk from A to B".
         """
         opens = self._leads(at) or self._is(self._at(at), "far_measure")
         if not opens or (at and self._scales(at - 1)) or self._is_denied(at):
@@ -878,7 +894,7 @@ class _Sentence:
         return None
 
     def _is_denied(self, at: int) -> bool:
-        """Whether the words before a position may deny what follows."""
+        """Whether the words before the given position may deny the text that follows."""
         return any(
             self._is(word, name) for word in self.lower[:at] for name in ("negation", "denial")
         )
@@ -888,7 +904,7 @@ class _Sentence:
         return item.code if item is not None and item.first == item.last else ""
 
     def _direction_of(self, at: int) -> str | None:
-        """The direction of the hour that a number states."""
+        """The direction of the hour given by a number."""
         word = self._at(at)
         numerals = self.of.positions.numerals
         hour = int(word) if word.isdecimal() and len(word) <= 2 else numerals.get(word)
@@ -909,7 +925,7 @@ class _Sentence:
         return _Item(code, at, last, relation, category)
 
     def _hour(self, at: int) -> _Item | None:
-        """The direction of an hour: "3 o'clock", "3:00"; with a word for a clock, "at 3"."""
+        """The direction of an hour: "3 o'clock", "3:00", or "at 3" with a word for a clock."""
         relation = self._direction_of(at)
         if relation is None:
             return None
@@ -936,8 +952,8 @@ class _Sentence:
         return _Item("S", at, end - 1, relation, "side") if timed or dialled else None
 
     def _clock_end(self, at: int) -> int:
-        """The end of the words that turn the number before them into an hour, "o'clock", "position
-        of a clock face"; without any, the position itself.
+        """The end of the words that mark the number before them as an hour, "o'clock", "position of
+        a clock face". If there are no such words, the position itself.
         """
         for end in range(min(len(self.lower), at + _LONGEST_CLOCK), at, -1):
             if self._is(" ".join(self.lower[at:end]), "hour"):
@@ -962,7 +978,9 @@ class _Sentence:
         return _Item("S", first, at + 1, relation, "side")
 
     def _measure_end(self, at: int) -> int:
-        """The end of a measure, "two steps"; the position itself if none begins there."""
+        """The end of the measure at a position, "two steps". If no measure begins there, the
+        position itself.
+        """
         end = self._count_end(at)
         if end == at or not self._unit(end):
             return at
@@ -983,8 +1001,8 @@ class _Sentence:
         return end + self.of.amounts.limited(self.lower[end : end + 2])
 
     def _count_end(self, at: int) -> int:
-        """The end of the words for a number, "two hundred", "minus 3", "3 to 5"; the position
-        itself if none begins there.
+        """The end of the number at a position, "two hundred", "minus 3", "3 to 5". If no number
+        begins there, the position itself.
         """
         first = end = at + self._is(self._at(at), "minus")
         while end < len(self.lower):
@@ -997,8 +1015,8 @@ class _Sentence:
         return end if end > first else at
 
     def _joins(self, first: int, at: int) -> bool:
-        """Whether a token joins numbers into one or into a range: "3 TO 5", "10 ^ 3", "two hundred
-        AND ten", "3,5". The numbers begin at `first`.
+        """Whether a token joins numbers into a single number or a range: "3 TO 5", "10 ^ 3", "two
+        hundred AND ten", "3,5". The numbers begin at `first`.
         """
         amounts, word = self.of.amounts, self._at(at)
         before, after = self._at(at - 1), self._at(at + 1)
@@ -1021,28 +1039,28 @@ class _Sentence:
         return self._is(word, "ranging")
 
     def _counts_things(self, at: int, end: int) -> bool:
-        """Whether an apparent measure counts things that are there: "there are three SHELVES"."""
+        """Whether an apparent measure is a count of things: "there are three SHELVES"."""
         noun = singular_of(self._at(end))
         thing = any(self._is(noun, name) for name in ("slot", "container", "component"))
         told = any(self._is(self._at(at - 1), name) for name in ("standing", "possessing"))
         return thing and told and not self._directs(end + 1)  # "three shelves IN the pantry"
 
     def _directs(self, at: int) -> bool:
-        """Whether a direction begins at a position, so that the words before it say how far."""
+        """Whether a direction begins at a position. The words before it may be a distance."""
         phrase = self._phrase(at)
         told = phrase is not None and phrase.relation in self.of.directions
         return told or self._code_at(at) in tuple("FT")
 
     def _bounds_measure(self, phrase: _Item) -> bool:
-        """Whether an expression bounds the measure after it: "just UNDER four m above it", "BETWEEN
-        2 and 4 m above it".
+        """Whether an expression is a bound for the measure after it: "just UNDER four m above it",
+        "BETWEEN 2 and 4 m above it".
         """
         first = phrase.last + 1
         end = self._measure_end(first) if self._is(self._at(phrase.last), "inexact") else first
         return end > first and self._directs(end)
 
     def _forms(self, at: int, end: int) -> bool:
-        """Whether an apparent measure is an arrangement: "in A ROW above B"."""
+        """Whether an apparent measure is part of an arrangement: "in A ROW above B"."""
         return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
 
     def _amounts(self, item: _Item) -> tuple[Amount, ...]:
@@ -1074,7 +1092,7 @@ class _Sentence:
         if before in ("not", "n't", "than") and self._at(at) != "within":
             return None
         if at and self._leads(at - 1):
-            return None  # no distance begins before, so its rest is none
+            return None  # no distance begins earlier, so this is not the rest of one
         if denied:
             least = self._distance_from(at, at + 1)
             near = self.of.expressions["extent"].get(("small",))
@@ -1083,7 +1101,9 @@ class _Sentence:
         return self._distance_from(at, at)
 
     def _distance_from(self, first: int, at: int) -> _Item | None:
-        """A distance whose words begin at `at`, as an item that begins at `first`."""
+        """The item for a distance. The item begins at `first`, and the words of the distance at
+        `at`.
+        """
         words: list[str] = []
         for end in range(at, min(len(self.lower), at + _LONGEST_DISTANCE)):
             word = self.lower[end]
@@ -1105,11 +1125,11 @@ class _Sentence:
         return None
 
     def _started(self, at: int) -> bool:
-        """Whether the words before a position give a starting point: "FROM the mill, it is ..."."""
+        """Whether a starting point precedes a position: "FROM the mill, it is ..."."""
         return any(self._is(word, "origin") for word in self.lower[:at])
 
     def _distance_of(self, words: Sequence[str]) -> str:
-        """The relation that a distance amounts to; empty if unclear."""
+        """The relation expressed by a distance; empty if unclear."""
         return self.of.expressions["extent"].get((self._extent(words),), "")
 
     def _extent(self, words: Sequence[str]) -> str:
@@ -1166,7 +1186,7 @@ class _Sentence:
                 self.texts[n] = self.lower[n] = str(number(self.lower[n]))
 
     def _distribute(self, at: int) -> None:
-        """Repeat the noun of a list of labels before each label: "gates B2 and B6"."""
+        """Repeat the noun before each label in a list: "gates B2 and B6"."""
         noun = singular_of(self._at(at))
         if noun == self._at(at) or not noun.isalpha() or not self._opens_label(at):
             return
@@ -1209,7 +1229,7 @@ class _Sentence:
 
     def _titled(self, at: int) -> _Item | None:
         """A proper name that contains a word of an expression, "the FAR Field", "NORTH End", or
-        that follows a noun for its thing, "the star VEGA", "the ferry ALBA".
+        that follows a noun for its kind, "the star VEGA", "the ferry ALBA".
         """
         first = at + self._precedes_name(at)
         end = first
@@ -1240,8 +1260,8 @@ class _Sentence:
         return self._named_item(at, end) if figure else None
 
     def _precedes_name(self, at: int) -> bool:
-        """Whether a noun says what the name after it stands for. An unknown noun does so only where
-        no clause can begin with the name, unlike "the cup ANNA bought".
+        """Whether a noun gives the kind of the thing named after it. For an unknown noun, this is
+        assumed only if no clause can begin with the name, unlike in "the cup ANNA bought".
         """
         if self._is(self._at(at), "naming"):
             return True
@@ -1277,12 +1297,12 @@ class _Sentence:
         return text.isalpha() and text[0].isupper() and text[1:].islower()
 
     def _is_content(self, at: int) -> bool:
-        """Whether a word belongs to no expression and is not a function word."""
+        """Whether a word is neither part of an expression nor a function word."""
         word = self.lower[at]
         return not self._is_function(word) and self._phrase(at) is None
 
     def _name_end(self, at: int) -> int:
-        """The end of a name that the text repeats; 0 if none begins at the position."""
+        """The end of the repeated name at a position; 0 if no such name begins there."""
         for name in self.names.get(self._at(at), ()):
             end = at + len(name)
             article = self._at(at - 1) == "the" or self._is(name[0], "possessive")
@@ -1301,7 +1321,7 @@ class _Sentence:
         return looks_like_verb(word) and not self._is(after, "auxiliary")
 
     def _name(self, at: int, begin: int, end: int) -> None:
-        """Add a name, with its article if it is shown as a noun."""
+        """Add a name. If the name is shown as a noun, keep its article."""
         if self.proper or begin == at:
             self.items += [_Item("Z", at, at)] if begin > at else []
             self.items.append(_Item("A", begin, end - 1))
@@ -1309,7 +1329,7 @@ class _Sentence:
             self.items += [_Item("D", at, at), _Item("B", begin, end - 1)]
 
     def _label_end(self, at: int) -> int:
-        """The end of a label, "A", "Box 14", "tile X"; 0 if none begins at the position."""
+        """The end of the label at a position, "A", "Box 14", "tile X"; 0 without a label."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
         if f"{self.lower[at]} {after.lower()}" in self.heads:
             return self._label_end(at + 1)
@@ -1351,7 +1371,9 @@ class _Sentence:
         return at + 2
 
     def _opens_label(self, at: int) -> bool:
-        """Whether a noun can open a label here. After another noun or a name, it may be a verb."""
+        """Whether a noun can begin a label here. After another noun or a name, the word may be a
+        verb.
+        """
         if self.lower[at] in self.heads or at == 0 or not self.items:
             return True
         before = self.items[-1]
@@ -1397,7 +1419,7 @@ class _Sentence:
         return self._is(word, "arriving") or self._is(word, "motion")
 
     def _is_under_way(self, position: int) -> bool:
-        """Whether a verb of motion comes before a position, with no other verb in between."""
+        """Whether a verb of motion precedes a position, with no other verb in between."""
         for item in reversed(self.items[:position]):
             if self._moves(item):
                 return True
@@ -1415,7 +1437,7 @@ class _Sentence:
     # Words ---------------------------------------------------------------------------
 
     def _openings(self) -> None:
-        """Treat "in" as the opening of a side: "in the upper left"."""
+        """Treat "in" as the beginning of an expression for a side: "in the upper left"."""
         code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
             text = " ".join(self.lower[item.first : item.last + 1])
@@ -1425,7 +1447,7 @@ class _Sentence:
                 self.items[n] = _Item("I", *item[1:3])
 
     def _tells_apart(self, position: int) -> bool:
-        """Whether a side identifies the thing named at a position: "in the left DRAWER"."""
+        """Whether a side identifies the thing mentioned at a position: "in the left DRAWER"."""
         item = self.items[position] if position < len(self.items) else None
         word = self.lower[item.first] if item is not None and item.code == "W" else ""
         verbal = self._is_function(word) or self._is_verb(word) or looks_like_verb(word)
@@ -1473,7 +1495,7 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _departures(self) -> None:
-        """Treat "left" as a verb where it does not link to a ground with an article: "the fox LEFT
+        """Treat "left" as a verb where it is not linked to a ground with an article: "the fox LEFT
         the henhouse".
         """
         code = "".join(item.code for item in self.items)
@@ -1496,7 +1518,7 @@ class _Sentence:
                 self.items[n] = _Item("W", *item[1:3])
 
     def _parted(self, item: _Item) -> bool:
-        """Whether an item is the end of what separates a verb from its particle: "hangs IT up",
+        """Whether an item is the end of the words between a verb and its particle: "hangs IT up",
         "puts the red CRATE down". With "push", the particle is a direction.
         """
         verb = self._at(item.first - 1)
@@ -1514,14 +1536,14 @@ class _Sentence:
         return self._is(self._at(at), "article") or self._is(self._at(at), "possessive")
 
     def _phrasal(self, word: str) -> bool:
-        """Whether a verb may be followed by "up" or "down" that does not place anything."""
+        """Whether "up" or "down" after a verb may be a particle that does not describe a place."""
         return any(self._is(stem, "phrasal") for stem in stems(word.removesuffix("ing")))
 
     def _is_copula(self, word: str) -> bool:
         return any(self._is(stem, "copula") for stem in stems(word))
 
     def _orders(self) -> None:
-        """Make one item of "from left to right", with the relation of the first side."""
+        """Combine "from left to right" into one item with the relation of the first side."""
         code = "".join(item.code for item in self.items)
         for run in reversed(list(_ORDER.finditer(code))):
             first, second = self.items[run.start(2)], self.items[run.start(3)]
@@ -1618,8 +1640,8 @@ class _Sentence:
         return self.made
 
     def _opens_next(self, compound: re.Match[str]) -> bool:
-        """Whether the last part of a compound opens a clause of its own: "in the centre, and BEHIND
-        her stands B".
+        """Whether the last part of a compound begins a clause of its own: "in the centre, and
+        BEHIND her stands B".
         """
         at = self.items[compound.end() - 1].last + 1
         for word in self.lower[at : at + _FRONTED]:
@@ -1637,12 +1659,12 @@ class _Sentence:
         )
 
     def _is_noun(self, code: str, position: int) -> bool:
-        """Whether a degree word names a thing: "the WELL"."""
+        """Whether a degree word stands for a thing: "the WELL"."""
         word = self.lower[self.items[position].first]
         return self._is(word, "homonym") and bool(re.match("D.(?:[W,P=]|$)", code[position - 1 :]))
 
     def _bare(self, item: _Item) -> _Item:
-        """An item without a noun that adds nothing to its letter: "object B"."""
+        """An item without its noun if the letter after it is enough as a name: "object B"."""
         kind = item.code == "A" and self._is(singular_of(self.lower[item.first]), "kind")
         lettered = item.last == item.first + 1 and self.texts[item.last].isalpha()
         return item._replace(first=item.last) if kind and lettered else item
@@ -1657,7 +1679,9 @@ class _Sentence:
         return adposition and code[position + 1 : position + 2] == "D"
 
     def _contrasts(self, item: _Item) -> bool:
-        """Whether an item denies what follows in favour of what precedes it: "rather than"."""
+        """Whether an item contrasts the text before it with a denied alternative after it: "rather
+        than".
+        """
         return item.code == "X" and item.last > item.first
 
     def _add(
@@ -1688,7 +1712,7 @@ class _Sentence:
         )
 
     def _each(self, item: _Item, measure: bool = False, counts: bool = False) -> None:
-        """Add an item's words one by one. With `counts`, the last word gets the amounts."""
+        """Add an item's words one by one. If `counts` is set, the last word gets the amounts."""
         told = self._amounts(item) if counts else ()
         told = () if _is_backward(told) else told
         for n in range(item.first, item.last + 1):
@@ -1701,7 +1725,7 @@ class _Sentence:
             )
 
     def _amounts_in(self, items: Sequence[_Item]) -> Iterator[tuple[Amount, ...]]:
-        """Yield the amounts of each direction among the items; empty if inexact."""
+        """Yield the amounts of each direction among the items. An inexact amount is empty."""
         amounts: tuple[Amount, ...] | None = None
         for item in items:
             if item.code == "M":
@@ -1777,7 +1801,7 @@ class _Sentence:
                 places = self._places_of(words)
             if exact:
                 joined = self._exactly(joined)
-            # The parser itself recognizes the prepositions that take two grounds.
+            # The parser itself recognizes the prepositions with two grounds.
             shown = "between" if self.of.grouped.issuperset(joined) else SHOWN["preposition"]
             self._add(
                 *ends,
@@ -1802,7 +1826,7 @@ class _Sentence:
             joined = self._within(joined)
         elif exact:
             joined = self._exactly(joined)
-        # "In the middle" is an adverb; "side" is one only after other words.
+        # "In the middle" is an adverb; "side" only after other words.
         adverb = self._is(self.lower[ends[0].first], "opening")
         shown = SHOWN["position" if adverb else "side"]
         sides = [item for item in self.items[begin:last] if item.code == "S"]
@@ -1820,14 +1844,14 @@ class _Sentence:
         return last
 
     def _leave_out(self, items: Sequence[_Item]) -> None:
-        """Record that the given items were left unread after the last word."""
+        """Record the given items after the last word as unread."""
         if items:
             said = " ".join(self.texts[items[0].first : items[-1].last + 1])
             self.made[-1] = replace(self.made[-1], left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
-        """A compound without its continuation to another ground: in "ON THE RIGHT, next to B", the
-        first part is a side of the whole.
+        """A compound without the part that refers to another ground. In "ON THE RIGHT, next to B",
+        the first part is a side of the whole.
         """
         opening, *more = _PART.finditer(compound.string, *compound.span(1))
         first, end = opening.span(2)
@@ -1860,13 +1884,13 @@ class _Sentence:
         return tuple(exactly.get(r, r) for r in relations)
 
     def _within(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """The sides of a thing's inside that correspond to its outer sides."""
+        """The inner sides of a thing that correspond to the given outer sides."""
         within = self.of._within
         return tuple(dict.fromkeys(s for r in relations for s in within.get(r, (r,))))
 
     def _says_inside(self) -> bool:
-        """Whether the last place stated is a side inside a thing: "on the left of the page, and C
-        ON THE RIGHT".
+        """Whether the last place that was stated is a side inside a thing: "on the left of the
+        page, and C ON THE RIGHT".
         """
         said = next((w.relations for w in reversed(self.made) if w.relations), ())
         return bool(said) and self.of._inner_sides.issuperset(said)
@@ -1896,7 +1920,9 @@ class _Sentence:
         return any(self._is(stem, "transfer") or self._is(stem, "putting") for stem in before)
 
     def _joined(self, relations: Sequence[str]) -> str:
-        """Combine sides, "upper left", into one direction; the last one if they do not combine."""
+        """Combine sides, "upper left", into one direction. If they cannot be combined, return the
+        last one.
+        """
         whole = relations[0]
         for relation in relations[1:]:
             whole = self.of._join.get((whole, relation), relation)
@@ -1922,7 +1948,7 @@ def _is_backward(amounts: Iterable[Amount]) -> bool:
 
 
 _CONTRASTED = 5
-"""Maximum number of words for a thing named in contrast: ", and not the old stork,"."""
+"""Maximum number of words for a thing mentioned in contrast: ", and not the old stork,"."""
 _FRONTED = 7
 """Maximum number of words between a fronted place and the verb of its clause."""
 _GLOSS = 2
@@ -1930,12 +1956,13 @@ _GLOSS = 2
 
 
 def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> list[Word]:
-    """Drop things named in contrast, "the heron, not the stork, that stands there", and glosses,
-    "Exhibit 5 (glove)". Both mislead the parser.
+    """Remove things mentioned in contrast, "the heron, not the stork, that stands there", and
+    glosses, "Exhibit 5 (glove)". Both mislead the parser.
 
     Args:
         words: The words.
-        comments: Whether a word turns a gloss into a comment on what precedes it.
+        comments: Function that returns whether a word turns a gloss into a comment on the text
+            before it.
     """
     kept: list[Word] = []
     at = 0
@@ -1992,7 +2019,9 @@ def _aside(
 
 
 def _of_all(words: Sequence[Word]) -> list[Word]:
-    """Show another preposition before "all", where the parser takes "at all" for an adverb."""
+    """Replace a preposition before "all" by another one, since the parser mistakes "at all" for an
+    adverb.
+    """
     following = [*(word.text.lower() for word in words[1:]), ""][: len(words)]
     return [
         replace(word, shown="under")
@@ -2003,8 +2032,8 @@ def _of_all(words: Sequence[Word]) -> list[Word]:
 
 
 def _turned(words: Sequence[Word]) -> list[Word]:
-    """Turn an initial "not in B but beside it" into "in B and beside it", with the first part
-    marked as denied. The parser would take an initial denial for that of the verb.
+    """Turn an initial "not in B but beside it" into "in B and beside it", and mark the first part
+    as denied. Otherwise the parser would attach the "not" to the verb.
     """
     texts = [word.text.lower() for word in words]
     if texts[:1] not in (["not"], ["neither"]) or "but" not in texts:

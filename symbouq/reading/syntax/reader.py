@@ -47,16 +47,18 @@ CONFIDENCE = {
     6: 0.74,
     7: 0.74,
 }
-"""Maps the cost of a reading to the measured share of readings at that cost that are right."""
+"""Maps the cost of a reading to the measured share of correct readings among those with this cost.
+"""
 
 _UNSURE = 0.74
-"""Maximum confidence of a reading that the rules call unsure, and of a denial of something only
-close to the words. Measured in the same way."""
+"""Maximum confidence of a reading that the rules mark as unsure, and of a denial of a relation that
+is only close to the wording. Measured in the same way.
+"""
 
 _STANCES = {"asked": ASKED, "supposed": SUPPOSED, "doubted": QUOTED}
-"""Maps the force of a claim's triplets to the claim's stance if it states nothing else."""
+"""Maps the force of a claim's triplets to the stance of a claim that has no other triplets."""
 _STATED = ("asserted", "necessary", "impossible")
-"""Forces of statements that hold in the scene, or in an answer to the question."""
+"""Forces of statements that are taken to hold in a scene, or in an answer to the question."""
 _NUMBER = re.compile(r"\W*\d+\W*")
 _WORD = re.compile(r"[\w']+")
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
@@ -64,7 +66,7 @@ _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 
 @dataclass(frozen=True)
 class _Scene:
-    """A scene and its question, as read."""
+    """A scene and its question, after reading."""
 
     stated: tuple[tuple[Statement, ...], ...]
     faults: tuple[str, ...]
@@ -81,7 +83,7 @@ class SyntaxReader(TraceReader):
 
     Args:
         ontology: The tables of the profile.
-        sentences: Reader of sentences, with the same tables.
+        sentences: Reader of sentences that uses the same tables.
 
     Attributes:
         sentences: As given.
@@ -105,7 +107,7 @@ class SyntaxReader(TraceReader):
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        """Phrases of the profile, used to count those in a text."""
+        """The phrases of the profile, used to count the phrases in a text."""
         return Lexicon(self.ontology)
 
     # Whole traces --------------------------------------------------------------------
@@ -127,7 +129,7 @@ class SyntaxReader(TraceReader):
             return self._read_scene(scene, question, spoken)
 
         read, *_, lost = readable(scene_of, told.scene, told.question)
-        self._ahead(claimed)  # after the scene, without which nothing can be decided
+        self._ahead(claimed)  # the question comes second: without the scene, nothing can be decided
         whole = all(read.stated) and not (lost or read.faults)
         return Setting(
             read.stated,
@@ -140,7 +142,7 @@ class SyntaxReader(TraceReader):
         )
 
     def held(self, scene: _Scene) -> dict[int, list[int]]:
-        """Map each thing to its contents, as the scene states them."""
+        """Map each thing to its contents according to the scene."""
         number = {name: n for n, name in enumerate(scene.things.spellings)}
         found: dict[int, list[int]] = {}
         for statement in (s for told in scene.stated for s in told):
@@ -151,14 +153,14 @@ class SyntaxReader(TraceReader):
         return found
 
     def ahead(self, traces: Iterable[Told]) -> None:
-        """Read the sentences of several traces in the same batches, so that later calls of `read`
-        find them.
+        """Read the sentences of several traces in the same batches and cache them for later calls
+        of `read`.
         """
         self._ahead([group for told in traces for group in self._groups(told)])
 
     def sentences_of(self, told: Told) -> list[Sentence]:
         """Return the sentences of scene, question and claims. Sentences with the same text appear
-        once.
+        only once.
         """
         read = (
             sentence
@@ -174,8 +176,8 @@ class SyntaxReader(TraceReader):
             self.sentences.ahead(groups)
 
     def _groups(self, told: Told) -> list[Group]:
-        """Group the texts that are read together, each group with the names it repeats: first scene
-        and question, then the claims.
+        """Group the texts that are read together, and return each group with its repeated names.
+        The first group consists of scene and question, the second of the claims.
         """
         scene, question, steps, conclusion, response, truncated, _ = told
         given = [*map(broken, scene), question]
@@ -208,13 +210,13 @@ class SyntaxReader(TraceReader):
         tables = Tables(self.ontology)
         spoken: list[list[Resolved]] = []
         taken: Sequence[Resolved] = ()
-        first: list[int] = []  # for each thing, the sentence that mentions it first
+        first: list[int] = []  # for each thing, the first sentence that mentions it
         worded: dict[tuple[int, int], set[tuple[str, str]]] = {}
         faults: list[str] = []
         retracted = taken_back(scene)
         timed = (s for sentences in read for s in sentences if not s.says.moves)
         phases = {phase for sentence in timed for phase in sentence.phases}
-        passing = False  # What holds in one of several phases need not hold in another.
+        passing = False  # A statement about one phase may be false in another phase.
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -300,9 +302,9 @@ class SyntaxReader(TraceReader):
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Sequence[Resolved]:
-        """Return what a scene sentence states. "None of the cups is in A" denies each relation.
-        Another quantifier leaves open which relations hold, so these are omitted, as are possible
-        or uncertain ones.
+        """Return the statements of a scene sentence. "None of the cups is in A" denies each
+        relation. Any other quantifier leaves open which relations hold. Such relations are omitted,
+        like possible or uncertain ones.
         """
         if self.has(sentence, "unnecessary") or self.has(sentence, "undetermined"):
             return []
@@ -331,8 +333,8 @@ class SyntaxReader(TraceReader):
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
     ) -> Iterator[tuple[tuple[int, int], str]]:
-        """Yield pairs of containers of one kind, with the relation that the profile takes for
-        granted between them.
+        """Yield pairs of containers of the same kind, with the relation that the profile assumes
+        between them.
         """
         relation = self.ontology.wording.distinct
         if relation:
@@ -341,8 +343,8 @@ class SyntaxReader(TraceReader):
                 yield pair, relation
 
     def _levelled(self, spoken: Iterable[Sequence[Resolved]]) -> list[list[Resolved]]:
-        """Add level forms of exact directions to a scene's statements, for things with nothing in
-        or on them.
+        """Add the level forms of exact directions to a scene's statements, but only for things with
+        nothing in or on them.
         """
         wording, relations = self.ontology.wording, self.ontology.relations
         around = wording.carried | self.sentences.containing | wording.inner_sides
@@ -396,7 +398,9 @@ class SyntaxReader(TraceReader):
     # Sentences -----------------------------------------------------------------------
 
     def said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """Return what a sentence states, including what it confirms of the question before it."""
+        """Return the statements of a sentence, including the statements in the preceding question
+        that it confirms.
+        """
         asked = discourse.question
         said = list(discourse.take(sentence))
         if asked and not sentence.asked:
@@ -437,12 +441,12 @@ class SyntaxReader(TraceReader):
         ]
 
     def has(self, sentence: Sentence, name: str) -> bool:
-        """Whether a sentence contains a text from the named word class."""
+        """Whether a sentence contains a word or phrase from the named word class."""
         text = sentence.text.lower()
         return any(words in text for words in self.ontology.wording.lexeme.get(name, ()))
 
     def confirms(self, sentence: Sentence) -> bool:
-        """Whether a sentence confirms the question before it."""
+        """Whether a sentence confirms the preceding question."""
         return self._opens(sentence) in self._affirming
 
     @staticmethod
@@ -457,13 +461,14 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> Iterator[Statement]:
-        """Yield the relations of the profile that triplets with one of the given forces state.
+        """Yield the relations of the profile that are stated by triplets with one of the given
+        forces.
 
         Args:
             said: The triplets.
             things: The things of the trace.
-            forces: The forces. If a modal force is the only one, a denied triplet keeps its
-                relation; otherwise, it gets the denial of the relation.
+            forces: The forces. If the only force is modal, a denied triplet keeps its relation.
+                Otherwise the relation is replaced by its denial.
         """
         modal = len(forces) == 1 and not set(forces).isdisjoint(MODAL)
         groups: dict[tuple[int, str, int], list[tuple[int, Statement]]] = {}
@@ -508,8 +513,8 @@ class SyntaxReader(TraceReader):
         things: Things,
         forces: Collection[str] = _STATED,
     ) -> tuple[tuple[int, str], ...]:
-        """Return a sentence's words about places that were not read, with their offsets:
-        expressions whose relation is not stated, or not for all of their things.
+        """Return the words about places that were not read in a sentence, with their offsets. Their
+        relation is not among the statements, or not for all of its things.
 
         Args:
             sentence: The sentence.
@@ -520,11 +525,11 @@ class SyntaxReader(TraceReader):
         unread = set(sentence.says.rest)
         unread.update(n for n, word in enumerate(sentence.words) if word.open or word.vague)
         here = {(s.trigger, s.figure, s.ground) for s in sentence.says.triplets}
-        # leave out what the sentence confirms of the question before it
+        # leave out confirmed statements of the question before it
         said = [s for s in said if (s.triplet.trigger, s.triplet.figure, s.triplet.ground) in here]
         described = [sentence.says.described.get(s.triplet.trigger, ()) for s in said]
         if things.known and all(described):
-            # "The lamp above B is red": what the claim actually says was not read.
+            # "The lamp above B is red": the actual content of the claim was not read.
             unread.update(n for of in described for n in of if not sentence.words[n].relations)
         if self.sentences.preparation.amounts.measures:
             unread.update(
@@ -566,8 +571,8 @@ class SyntaxReader(TraceReader):
         return tuple((start + at, text) for at, text in sorted(words))
 
     def _is_covered(self, said: Resolved, others: Iterable[Resolved]) -> bool:
-        """Whether the other triplets imply a relation that the profile lacks: "left of B and at the
-        same height", if left implies level.
+        """Whether a relation outside the profile follows from the other triplets: "left of B and at
+        the same height", if left implies level.
         """
         axis = self.ontology.wording.aligned.get(said.relation)
         if axis is None or said.relation in self.ontology.relations.family:
@@ -583,7 +588,7 @@ class SyntaxReader(TraceReader):
         )
 
     def unread(self, said: Sequence[Resolved], sentence: Sentence) -> str:
-        """Return why an assertion that mentions a place states nothing."""
+        """Return the reason why an assertion that mentions a place has no statements."""
         asserted = [s for s in said if s.triplet.force in ("asserted", *MODAL)]
         if not asserted:
             return "unread" if any(word.relations for word in sentence.words) else ""
@@ -616,7 +621,7 @@ class SyntaxReader(TraceReader):
 
 
 def _flat(ontology: Ontology) -> set[str]:
-    """The units of scales that lie in a plane: rows and columns, but not storeys."""
+    """The units of scales that are not vertical: rows and columns, but not storeys."""
     wording = ontology.wording
     kinds = {
         wording.unit[unit][0]
@@ -627,7 +632,7 @@ def _flat(ontology: Ontology) -> set[str]:
 
 
 def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
-    """A question's triplet as asserted, or as denied if `turned`."""
+    """A question's triplet turned into an assertion, or into a denial if `turned`."""
     triplet = said.triplet
     negative = triplet.negative != turned
     return replace(said, triplet=replace(triplet, force="asserted", negative=negative))
@@ -638,7 +643,7 @@ def _opening(sentence: Sentence) -> list[str]:
 
 
 def _lacks_subject(sentence: Sentence) -> bool:
-    """Whether what a sentence says about places, if anything, has no named subject."""
+    """Whether a sentence has no named subject for its statements about places, if any."""
     return all(triplet.figure < 0 for triplet in sentence.says.triplets)
 
 
@@ -653,19 +658,19 @@ def _is_term(sentence: Sentence) -> bool:
 
 
 def _plainly(said: Resolved) -> Resolved:
-    """A triplet as asserted, even if it is denied or doubted."""
+    """A triplet turned into an assertion, even if it is denied or doubted."""
     return replace(said, triplet=replace(said.triplet, force=ASSERTED, negative=False))
 
 
 def _cited(said: Resolved) -> Resolved:
-    """Mark a triplet as the explanation of a term, which says nothing about the scene."""
+    """Mark a triplet as the explanation of a term. It then states nothing about the scene."""
     force = "doubted" if said.triplet.force in (*_STATED, "glossed") else said.triplet.force
     return replace(said, triplet=replace(said.triplet, force=force))
 
 
 def _restated(said: Resolved) -> Resolved:
-    """Mark a triplet as the explanation of a term that the scene states. It is asserted, but too
-    uncertain to contradict anything.
+    """Mark a triplet as the explanation of a formula that is stated in the scene. The triplet is
+    asserted, but too uncertain to contradict anything.
     """
     if said.triplet.force != "glossed":
         return said
@@ -710,7 +715,7 @@ class _ClaimParser:
         self._numbered = False
 
     def _opened(self) -> Discourse:
-        """Start a new text about the scene."""
+        """Start a new discourse about the scene."""
         return Discourse(
             self._things,
             self._of.sentences,
@@ -723,11 +728,11 @@ class _ClaimParser:
         return self._of.framed(self._of.sentences.read(texts, self._names), self._scene.upright)
 
     def unreadable(self, sentence: Sentence) -> str:
-        """Return which limit a sentence exceeds; empty if none."""
+        """Return the limit that a sentence exceeds; empty if there is none."""
         return "for it is longer than any that is read" if sentence.too_long else ""
 
     def is_whole(self, sentence: Sentence) -> bool:
-        """Whether what a sentence says about places has a subject."""
+        """Whether the statements about places in a sentence have a subject."""
         return not _lacks_subject(sentence)
 
     def completed(self, sentence: Sentence, pair: tuple[str, str]) -> list[Statement]:
@@ -736,7 +741,7 @@ class _ClaimParser:
         return list(self._of.statements(said, self._things, (ASSERTED,)))
 
     def may_be_label(self, sentence: Sentence) -> bool:
-        """Whether a sentence may be a label because it relates no named things."""
+        """Whether a sentence may be a label because it has no relation between named things."""
         return all(triplet.ground == CONTEXT for triplet in sentence.says.triplets)
 
     def label(self, text: str, pair: tuple[str, str]) -> tuple[Statement, ...]:
@@ -744,7 +749,7 @@ class _ClaimParser:
         return self._of.label(text, self._things, pair)
 
     def answer(self, sentences: Sequence[Sentence]) -> Reading:
-        """Return what the sentences of an answer state."""
+        """Return the statements of an answer's sentences."""
         discourse = self._opened()
         discourse.topic = self._discourse.topic
         said = [
@@ -759,7 +764,7 @@ class _ClaimParser:
                 return told
         stance = ASSERTED
         stated = list(self._of.statements(said, self._things, (ASSERTED, "necessary")))
-        if stated:  # then with what is called impossible, too
+        if stated:  # then with statements marked as impossible, too
             stated = list(self._of.statements(said, self._things))
         for modal in ("impossible", "possible"):
             if not stated:
@@ -788,7 +793,7 @@ class _ClaimParser:
         ]
 
     def _cuts(self, sentence: Sentence, relations: Sequence[Statement]) -> list[int]:
-        """Return where an inference begins in the middle of a sentence, after a relation."""
+        """Return the positions in a sentence at which an inference begins after a relation."""
         starts = [
             sentence.start + word.start
             for word in sentence.words[1:]
@@ -855,7 +860,7 @@ class _ClaimParser:
         return Reading([], stance, self._of.unread(said, sentence), rest=rest)
 
     def _restates(self, sentence: Sentence, said: Sequence[Resolved]) -> bool:
-        """Whether a sentence only explains formulas that are facts of the scene: "TPP(x,y) means
+        """Whether a sentence only explains formulas that are stated in the scene: "TPP(x,y) means
         that x is in y".
         """
         terms = [s for s in said if sentence.words[s.triplet.trigger].category == "term"]
@@ -864,8 +869,8 @@ class _ClaimParser:
         return bool(told) and told <= self._given
 
     def _bids(self, sentence: Sentence, said: Resolved) -> bool:
-        """Whether a sentence asks somebody to make its statement true, other than in directions for
-        a way.
+        """Whether a sentence asks somebody to make its statement true. Route directions do not
+        count.
         """
         if said.triplet.trigger in sentence.says.bare:
             return False
@@ -880,9 +885,9 @@ class _ClaimParser:
     def _counted(
         self, discourse: Discourse, sentence: Sentence, said: Sequence[Resolved]
     ) -> Reading | None:
-        """Read a sentence about what is necessary, known, or true of a number of things. Its stance
-        is `unnecessary`, `undetermined` or `counted`, or asserted if all relations hold. Return
-        None for other sentences.
+        """Read a sentence about what is necessary or known, or about how many of its relations
+        hold. The stance is `unnecessary`, `undetermined` or `counted`, or `asserted` if all
+        relations hold. Return None for other sentences.
         """
         told = [s.triplet for s in said]
         one = len({s.trigger for s in told}) == 1
@@ -905,15 +910,15 @@ class _ClaimParser:
     def _all_of(
         self, said: Sequence[Resolved], stance: str, count: Count | None = None
     ) -> Reading | None:
-        """A reading with the given stance; None if part of it is outside the profile."""
+        """A reading with the given stance; None if one of its relations is outside the profile."""
         statements = list(self._of.statements(said, self._things, (ASSERTED,)))
         if len(statements) < len(said):
             return None
         return Reading(statements, stance, "", count if stance == COUNTED else None)
 
     def _without_reasons(self, sentence: Sentence, said: Sequence[Resolved]) -> list[Resolved]:
-        """Drop the reasons, "because ..." or an initial "since ...,", from what a sentence calls
-        necessary or possible.
+        """Remove reason clauses ("because ...", or "since ..." at the start) from a statement that
+        something is necessary or possible.
         """
         reasons = self._of.ontology.wording.lexeme.get("reason", ())
         if sentence.words and sentence.words[0].text.lower() in reasons:
@@ -926,18 +931,18 @@ class _ClaimParser:
         return before if modal else list(said)
 
     def _said(self, discourse: Discourse, sentence: Sentence) -> list[Resolved]:
-        """A sentence's triplets. They are uncertain if the scene's words are ambiguous."""
+        """The triplets of a sentence. They are uncertain if the scene's wording is ambiguous."""
         said = self._of.said(discourse, sentence)
         return [_unsure(s) if self._is_blurred(s, sentence) else s for s in said]
 
     def _is_blurred(self, said: Resolved, sentence: Sentence) -> bool:
-        """Whether scene and claim may use different words for one relation between two things."""
+        """Whether scene and claim may have different words for one relation between two things."""
         blurred, relations = self._of.ontology.wording.blurred, self._of.ontology.relations
         converse, word, relation = relations.converse, sentence.word_of(said.triplet), said.relation
         there = self._scene.worded.get((said.figure, said.ground), set())
         compass = not self._of.sentences.fixed.isdisjoint(word.split())
         if (word, relation) in there or (compass and relation not in relations.within):
-            return False  # stated in the same words; "on the shelf" is not north of it
+            return False  # stated in the same words; "on the shelf" is not north of the shelf
         turned = self._scene.worded.get((said.ground, said.figure), set())
         return any((w, relation) in blurred or (word, r) in blurred for w, r in there) or any(
             (w, converse.get(relation)) in blurred or (word, converse.get(r)) in blurred
@@ -951,8 +956,8 @@ class _ClaimParser:
 
     def _is_supposed(self, sentence: Sentence, said: Sequence[Resolved], gap: str) -> bool:
         """Whether a sentence belongs to a supposition. A supposition continues as long as later
-        text draws on it, and through the items of a list that it introduces. If it is an example,
-        it continues to the end of the paragraph.
+        text makes conclusions from it, and through the items of a list that it introduces. A
+        supposition that is an example continues to the end of the paragraph.
         """
         of_class = self._of.ontology.wording.lexeme
         words = _opening(sentence)
@@ -972,7 +977,7 @@ class _ClaimParser:
             or ("paragraph" in self._supposed and (line or not _PARAGRAPH.search(gap)))
         )
         supposed = opens or example or goes_on
-        # What follows "TPP(x, z):" or "For A to be above B, ..." is supposed, too.
+        # What follows "TPP(x, z):" or "For A to be above B, ..." is a supposition, too.
         forces = {s.triplet.force for s in said}
         heading = sentence.text.rstrip("* ").endswith(":")
         defined = heading and self._defines(word.text for word in sentence.words)

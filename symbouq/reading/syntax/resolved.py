@@ -1,4 +1,4 @@
-"""Triplets whose figure and ground have been resolved to things in the trace."""
+"""Triplets with figure and ground resolved to things in the trace."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from symbouq.reading.syntax.sentences import Sentence
 
 Resolve = Callable[[Sentence, int, int], tuple[int, ...]]
 """Function that resolves a noun phrase in a sentence to things. It takes the sentence, the head of
-the noun phrase, and the head of a related noun phrase, which must refer to something else. It
-returns an empty tuple if the referent is unknown."""
+the noun phrase, and the head of a related noun phrase, which must refer to a different thing. It
+returns an empty tuple if the referent is unknown.
+"""
 
 
 @dataclass(frozen=True)
 class Resolved:
-    """Triplet with resolved mentions: a relation between things, as a sentence states it.
+    """A triplet with resolved mentions: a relation between things, as stated in a sentence.
 
     Attributes:
         figure: The thing that is placed.
         relation: The relation.
-        ground: The thing it is placed relative to.
+        ground: The thing relative to which the figure is placed.
         triplet: The triplet as read from the sentence.
         span: Character offsets in the text.
         sure: Whether the relation is certain enough to use.
@@ -43,8 +44,9 @@ class Resolved:
     joined: frozenset[int] = frozenset()
 
     def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
-        """Return the relation as it holds after things have moved. Each moved thing is replaced by
-        its former place, or by the thing it was swapped with. Things in or on another move with it.
+        """Return the relation that holds after things have moved. Each moved thing is replaced by
+        its former place, or by the thing that took its place in a swap. If a thing moves, the
+        things in or on it move, too.
 
         Args:
             turned: Maps each moved thing to its replacement.

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
-"""Tags of verbs that can head a sentence."""
+"""Tags of verbs that can be the main verb of a sentence."""
 _WORDS = re.compile(r"[\w']+")
 _QUOTATION = re.compile(
     r"\"[^\"\n]+\"|\u201c[^\u201d\n]+\u201d|(?<!\w)['\u2018](?!s\b)[^'\u2018\u2019\n]+['\u2019](?!\w)"
@@ -47,7 +47,7 @@ _QUOTATION = re.compile(
 _REMEMBERED = 20_000
 """Maximum number of sentence shapes in the cache."""
 _TEXTS = 2_000
-"""Maximum number of texts whose sentences are cached."""
+"""Maximum number of texts with cached sentences."""
 _BATCH = 64
 """Number of sentences that are parsed and grounded together."""
 
@@ -57,7 +57,7 @@ _NOTHING = Extracted((), {})
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence as read.
+    """A sentence with the result of reading it.
 
     Attributes:
         text: Its text.
@@ -66,11 +66,11 @@ class Sentence:
         says: Its triplets and forces.
         asked: Whether it is a question.
         too_long: Whether it exceeds the length limit.
-        known: Heads of the noun phrases that are labels or repeated names.
-        time: When its statements hold: `then`, which may be before an event; `past`, which may be
-            the end; empty if not stated.
+        known: Heads of noun phrases that are labels or repeated names.
+        time: The time at which its statements hold: `then` (possibly before an event), `past`
+            (possibly the final state), or empty if not stated.
         phases: The periods that its statements are about: "in act two".
-        fault: Why it cannot be read; empty if it can.
+        fault: The reason why it cannot be read; empty if it can be read.
     """
 
     text: str
@@ -85,17 +85,17 @@ class Sentence:
     fault: str = ""
 
     def sure(self, triplet: Triplet) -> bool:
-        """Whether a triplet may be used: because it is certain, or about known things."""
+        """Whether a triplet may be used. It must be certain or about known things."""
         return triplet.cost <= SURE or self.known.issuperset((triplet.figure, triplet.ground))
 
     def word_of(self, triplet: Triplet) -> str:
-        """Return the word that states a triplet; empty if that word is in the question before."""
+        """Return the word that states a triplet; empty if it is in the preceding question."""
         at = triplet.trigger
         return "".join(word.text.lower() for word in self.words[at : at + 1])
 
     def upright(self, upright_as: Mapping[str, str], plane: Set[str]) -> Sentence:
-        """Return the sentence as it reads in a text that uses the compass, where "above" does not
-        mean north.
+        """Return the sentence as it should be read in a text that uses the compass, where "above"
+        does not mean north.
 
         Args:
             upright_as: Maps a relation to the meaning of its words outside the plane.
@@ -118,8 +118,8 @@ class Sentence:
         return replace(self, words=tuple(words), says=says)
 
     def named(self, head: int) -> tuple[list[str], str, bool]:
-        """Return the words that name a noun phrase's thing, the head, and whether it is a proper
-        name.
+        """Return the words in a noun phrase that name the thing, the head word, and whether this is
+        a proper name.
         """
         phrase = self.says.phrases[head]
         words = [self.words[n].text for n in phrase.words]
@@ -134,7 +134,7 @@ Shape = tuple[tuple[str, str, str, tuple[str, ...], bool, Places, bool], ...]
 
 
 Group = tuple[tuple[str, ...], frozenset[Name]]
-"""Texts that belong together, with the names that they or their context repeat."""
+"""Texts that belong together, with the names that are repeated in them or in their context."""
 
 _SHOWN_AS = ("nouns", "first names")
 """Ways in which names are shown to the parser again if the first parse is doubtful."""
@@ -144,13 +144,13 @@ class _Row(NamedTuple):
     """A sentence that is to be read.
 
     Attributes:
-        text: Number of its text among all texts read together.
+        text: Index of its text among all texts that are read together.
         sentence: The sentence.
         start: Its offset in the text.
         tokens: Its tokens. Their offsets are relative to the sentence.
         asked: Whether it is a question.
         heads: Nouns that precede labels in its group and may occur in it.
-        names: Names that its group repeats and that may occur in it.
+        names: Repeated names in its group that may occur in it.
     """
 
     text: int
@@ -171,13 +171,14 @@ class Sentences:
 
     Attributes:
         ontology: The tables.
-        settling: Relations that settle how two things are placed, whatever their places.
-        containing: Relations that mean that the figure is in the ground.
+        settling: Relations that determine the arrangement of two things, whatever their places.
+        containing: Relations in which the figure is in the ground.
         sideways: Directions that depend on the viewpoint: left and right, in front and behind.
-        fixed: Words for directions that do not depend on the viewpoint: those of the compass.
-        first_on: For each scale, how the thing in its first position is related to the others.
+        fixed: Words for directions that do not depend on the viewpoint, that is, compass
+            directions.
+        first_on: Maps each scale to the relation of the thing in the first position to the others.
         nothing: Words for "none".
-        barred: Words that give a quantified sentence another meaning.
+        barred: Words that change the meaning of a quantified sentence.
     """
 
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
@@ -193,7 +194,7 @@ class Sentences:
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
         relations = ontology.relations
-        # A thing level with another may be on either side of it.
+        # A thing at the same level as another may be on either side of it.
         level = {r for r, signs in relations.component.items() if not any(signs.values())}
         self.settling = relations.family.keys() - level
         part_as = ontology.wording.part_as
@@ -241,7 +242,7 @@ class Sentences:
 
         Args:
             texts: The texts.
-            names: Names that the texts or their context repeat.
+            names: Names that are repeated in the texts or in their context.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -250,10 +251,10 @@ class Sentences:
         return self._known.get(group) or self._read([group])[0]
 
     def ahead(self, groups: Collection[Group]) -> None:
-        """Read groups of texts in the same batches, so that later calls of `read` find them.
+        """Read groups of texts in the same batches and cache them for later calls of `read`.
 
         Args:
-            groups: Texts, each group with the names that it or its context repeats.
+            groups: Groups of texts, each with the names that are repeated in it or in its context.
 
         Raises:
             LimitError: If the time limit is reached.
@@ -306,7 +307,7 @@ class Sentences:
 
     def _shown(self, rows: Sequence[_Row], ways: Sequence[str]) -> list[list[Sentence]]:
         """Read the sentences once for each way of showing names to the parser. An empty way shows
-        them as they are. Repeated sentences are read once.
+        them unchanged. Repeated sentences are read only once.
         """
         keys = [row._replace(text=0, start=0) for row in rows]
         distinct = dict(zip(keys, rows, strict=True))
@@ -328,8 +329,8 @@ class Sentences:
         return shown
 
     def _prepared(self, row: _Row, way: str) -> tuple[Word, ...] | str:
-        """The words of a sentence as the parser sees them; empty if the sentence is too long, and a
-        message after an internal error.
+        """The words of a sentence as shown to the parser; empty if the sentence is too long. After
+        an internal error, the result is a message.
         """
         if len(row.tokens) > LONGEST_SENTENCE:
             return ()
@@ -358,8 +359,8 @@ class Sentences:
         return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time, phases)
 
     def _cited(self, says: Extracted, words: Sequence[Word], text: str) -> Extracted:
-        """Treat what a sentence quotes as somebody's words, hence doubted, unless the quotation
-        cites the text.
+        """Mark quoted text in a sentence as doubted, since it is somebody's words, unless the
+        quotation is from the given text.
         """
         quotes = [match.span() for match in _QUOTATION.finditer(text)]
         if not quotes or not says.triplets:
@@ -376,7 +377,7 @@ class Sentences:
         return replace(says, triplets=triplets)
 
     def _time(self, text: str) -> str:
-        """The time that a lower-case sentence states for its statements; empty if none."""
+        """The time stated in a lower-case sentence for its statements; empty if there is none."""
         then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
         if then or self._later.search(text):
             return "then" if then else ""
@@ -384,7 +385,7 @@ class Sentences:
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
         """The nouns that precede labels: "box" if there is a "Box 14"; "shell casing" if a "shell
-        casing 1" is a ground and there is a second one.
+        casing 1" is a ground and there is a second shell casing.
         """
         opened = Counter[str]()
         codes: dict[str, set[str]] = {}
@@ -415,7 +416,7 @@ class Sentences:
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
-        """Parse and cache the sentences whose shape is new."""
+        """Parse the sentences with new shapes and cache the results."""
         sentences = list(sentences)
         new = {
             (shape, asked): words
@@ -447,7 +448,9 @@ class Sentences:
         return docs
 
     def _parse_batch(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
-        """Cache what the sentences say. If one cannot be read, cache the error."""
+        """Cache the content of the sentences. If a sentence cannot be read, cache the error
+        instead.
+        """
         try:
             self._extract(new)
         except SymboUQError:
@@ -475,7 +478,7 @@ def _moved(tokens: Sequence[Piece]) -> tuple[Piece, ...]:
 
 
 def _completed(row: _Row, sentence: Sentence) -> _Row:
-    """Insert the words that a sentence omits, so that it can be read again."""
+    """Insert the omitted words into a sentence, so that it can be read again."""
     tokens = list(row.tokens)
     for at, what, instead in reversed(sentence.says.amended):
         text = what if isinstance(what, str) else sentence.words[what].text.split()[-1]
@@ -486,8 +489,8 @@ def _completed(row: _Row, sentence: Sentence) -> _Row:
 
 
 def _doubtful(sentence: Sentence) -> bool:
-    """Whether the parse may improve if names are shown differently. That is so if an expression has
-    no certain statement, or one about a thing without a known name.
+    """Whether the parse may improve if names are shown differently. This is the case if an
+    expression has no certain statement, or a statement about a thing without a known name.
     """
     expressed = sum(bool(word.relations) for word in sentence.words)
     sure, unknown = _merit(sentence)
@@ -495,8 +498,8 @@ def _doubtful(sentence: Sentence) -> bool:
 
 
 def _merit(sentence: Sentence) -> tuple[int, int]:
-    """The quality of a reading; greater is better. First counts how many expressions have a certain
-    statement, then how few things lack a known name.
+    """The quality of a reading; greater is better. It is the number of expressions with a certain
+    statement, then (to break ties) how few things lack a known name.
     """
     sure = [s for s in sentence.says.triplets if s.cost <= SURE]
     heads = {n for s in sure for n in (s.figure, s.ground) if n != CONTEXT}
@@ -504,14 +507,14 @@ def _merit(sentence: Sentence) -> tuple[int, int]:
 
 
 def _told(sentence: Sentence) -> frozenset[int]:
-    """The heads of noun phrases that no common noun names, or only a known or owned one."""
+    """The heads of noun phrases without a common noun, or with one that is known or owned."""
     phrases, words = sentence.says.phrases.items(), sentence.words
     told = {n for n, p in phrases if "'s" in (words[m].text for m in p.words)}
     return sentence.known | told | {n for n, p in phrases if not p.names or p.kind == "name"}
 
 
 def _agree(plain: Sentence, other: Sentence) -> bool:
-    """Whether `other` states all that `plain` states about known things."""
+    """Whether `other` has all the statements of `plain` about known things."""
 
     def said(sentence: Sentence) -> set[tuple[int, ...]]:
         places = [word.start for word in sentence.words]
@@ -547,9 +550,9 @@ def _ended(words: Sequence[Word]) -> tuple[Word, ...]:
 
 
 def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) -> list[str] | None:
-    """The words to show to the parser if it took a verb for a noun, with a known verb instead: "the
-    title wraps below B", "Mount the lamp above B". None if there is a finite verb, even a known one
-    as in "The lawn and the road touch".
+    """The words to show to the parser after it mistook a verb for a noun, as in "the title wraps
+    below B" or "Mount the lamp above B". The verb is replaced by a known verb. The result is None
+    if the sentence has a finite verb, even a known one as in "The lawn and the road touch".
     """
     for token in doc[1:]:
         word, joined = words[token.i], any(other.lower_ in ("and", ",") for other in doc[: token.i])
@@ -592,8 +595,8 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
 
 
 def _shape(words: Sequence[Word]) -> Shape:
-    """The key under which a reading is cached: the words as shown, without labels, with their
-    expressions and kinds.
+    """The cache key for a reading: the words as shown, without labels, with their expressions and
+    kinds.
     """
     return tuple(
         (

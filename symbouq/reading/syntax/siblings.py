@@ -1,4 +1,4 @@
-"""Things told apart from others of their kind: "another box", "the second one"."""
+"""Things distinguished from others of their kind: "another box", "the second one"."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ _LAST = -1
 
 
 class Siblings:
-    """Resolver of noun phrases that tell a thing apart from others of its kind, its siblings.
+    """Resolver for noun phrases that distinguish a thing from its siblings, that is, from other
+    things of the same kind.
 
     Args:
         things: The things in the trace.
-        sentences: The reader, which knows the words of order and contrast.
+        sentences: The sentence reader, which knows the words for order and contrast.
         resolve: Resolver for the other noun phrases in a sentence.
-        introducing: Whether the text may introduce things: a scene may, a claim may not.
+        introducing: Whether the text may introduce things. This is true for a scene and false for a
+            claim.
     """
 
     def __init__(
@@ -38,7 +40,7 @@ class Siblings:
         self._additive = lexeme.get("additive", frozenset())
         self._other = lexeme.get("other", frozenset())
         self._telling = self._additive | self._other | self._ranks.keys()
-        # In the current sentence: the things its noun phrases introduce, and those they refer to.
+        # In the current sentence: things introduced by noun phrases, and things they refer to.
         self._sentence: Sentence | None = None
         self._new: dict[int, int] = {}
         self._found: dict[tuple[int, int], tuple[int, ...] | None] = {}
@@ -51,13 +53,13 @@ class Siblings:
     def resolved(
         self, sentence: Sentence, phrase: Phrase, other: int, noun: str
     ) -> tuple[int, ...] | None:
-        """Return the thing that a noun phrase tells apart from its siblings. The result is empty if
-        it is unknown, and None if the noun phrase does no such thing.
+        """Return the thing that a noun phrase distinguishes from its siblings. The result is empty
+        if the thing is unknown, and None if the noun phrase is of another type.
 
         Args:
             sentence: The sentence.
             phrase: The noun phrase.
-            other: Head of the related noun phrase, which must refer to something else.
+            other: Head of the related noun phrase, which must refer to a different thing.
             noun: Last plural noun in the text; empty if there is none.
         """
         mark, *told = self._words(sentence, phrase)
@@ -78,13 +80,13 @@ class Siblings:
         return self._found[key]
 
     def is_any(self, sentence: Sentence, words: Sequence[str]) -> bool:
-        """Whether "the box" or "the older box" may mean any of several known things."""
+        """Whether "the box" or "the older box" may refer to any of several known things."""
         kinds = self._things.told_apart(words)
         self._begin(sentence)
         return any(len({*self._things.like(kind)} - {*self._new.values()}) > 1 for kind in kinds)
 
     def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
-        """Record the sentence's noun phrases that each name one thing."""
+        """Record the noun phrases in a sentence that each refer to a single thing."""
         self._before = self._things_of(sentence, named, CONTEXT)
         self._counted = self._counted_by(sentence, named, CONTEXT)
         self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in named}
@@ -105,8 +107,8 @@ class Siblings:
         return words[1:] if words[0] == "a" and self._additive.intersection(words[1:2]) else words
 
     def _understood(self, sentence: Sentence, phrase: Phrase, noun: str) -> list[str]:
-        """The nouns that a noun phrase may omit, the likeliest first. In "the key is in one box,
-        the lock in the other", it is the noun in the same grammatical role.
+        """The nouns that may be omitted in a noun phrase, the most likely first. In "the key is in
+        one box, the lock in the other", the noun in the same grammatical role comes first.
         """
         leads = _leads(phrase)
         here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
@@ -116,8 +118,8 @@ class Siblings:
     def _of_kind(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """The thing of the given kind that `mark` ("another", "second", "other") tells apart from
-        its siblings. The related noun phrase at `other` must refer to something else.
+        """The thing of the given kind that `mark` ("another", "second", "other") distinguishes from
+        its siblings. The related noun phrase at `other` must refer to a different thing.
         """
         *told, noun = kind
         kind = [*told, singular_of(noun)]
@@ -157,9 +159,9 @@ class Siblings:
     def _rest(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
     ) -> tuple[int, ...] | None:
-        """Resolve "the other box": of two, it is the one not mentioned just before. If only one has
-        been mentioned, it is a new thing. If the noun is omitted, that one must have been counted:
-        "ONE box".
+        """Resolve "the other box". If there are two boxes, it is the one not mentioned just before.
+        If only one box has been mentioned, it is a new box. In that case, if the phrase has no
+        noun, the first box must have been mentioned as "ONE box".
         """
         named = self._named(sentence, phrase)
         spoken = self._things_of(sentence, named, phrase.head)
@@ -188,7 +190,7 @@ class Siblings:
         return {thing for p in phrases for thing in self._resolve(sentence, p.head, other)}
 
     def _counted_by(self, sentence: Sentence, phrases: Iterable[Phrase], other: int) -> set[int]:
-        """The things that a sentence counts as if there were another: "ONE box"."""
+        """The things that a sentence mentions as one of several: "ONE box"."""
         ones = (p for p in phrases if self._number(_before(sentence, p)) == 1)
         return self._things_of(sentence, ones, other)
 

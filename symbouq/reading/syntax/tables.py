@@ -17,8 +17,9 @@ _ROW, _COLUMN = "row", "column"
 class Tables:
     """Reader of tables, row by row.
 
-    If the header names axes, as in "| thing | x | y |", the table gives coordinates. If the first
-    header cell is empty, or names an axis, the table is a grid: things are placed as laid out.
+    If the header contains axis names, as in "| thing | x | y |", the table contains coordinates. If
+    the first header cell is empty or contains an axis name, the table is a grid, and things are
+    placed as laid out.
 
     Args:
         ontology: The tables of the profile.
@@ -43,7 +44,7 @@ class Tables:
         self._head, self._rows = (), 0
 
     def row(self, cells: Sequence[str]) -> Iterator[tuple[str, list[Placed]]]:
-        """Yield the name of each thing in a row, with its places."""
+        """Yield each thing in a row: its name and its places."""
         if all(_RULE.fullmatch(cell) for cell in cells):
             return
         if not self._head:
@@ -61,6 +62,6 @@ class Tables:
                     yield cell, [Placed(_COLUMN, n), Placed(_ROW, self._rows)]
 
     def _named(self, cell: str) -> str:
-        """The scale whose axis a header cell names; empty if it names none."""
+        """The scale for the axis named in a header cell; empty if the cell names no axis."""
         words = _WORD.findall(cell.lower())
         return self._axis.get(words[0], "") if words else ""

@@ -1,4 +1,4 @@
-"""The things in a trace, and which of them a noun phrase refers to."""
+"""Record the things in a trace, and find those that a noun phrase refers to."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from symbouq.reading.stems import singular_of
 _CODE = 2
 """Maximum length of a number or letter after a noun, as in "bay 12"."""
 _OTHERS = frozenset(("another", "other", "second", "third", "fourth", "last", "next", "different"))
-"""Words that tell apart things with the same name."""
+"""Words that distinguish things with the same name."""
 
 
 @dataclass
 class Things:
-    """The things mentioned so far in a trace, by name.
+    """The things mentioned so far in a trace, identified by their names.
 
-    A name consists of a noun phrase's words without the article. Case matters only for single
-    letters. A noun phrase refers to a known thing if its words, including the last one, are part of
-    that thing's name and of no other.
+    A name consists of the words of a noun phrase without the article. Case is significant only in
+    single letters. A noun phrase refers to a known thing if all its words, including the last one,
+    are in the name of this thing and in no other thing's name.
 
     Attributes:
         persons: Maps each pronoun or possessive of the first or second person to that person's
@@ -28,12 +28,12 @@ class Things:
         describing: Adjectives that are not part of a name: "the RED box 1" may be box 1.
         naming: Nouns that may precede a proper name: "the STAR Vega".
         spellings: The name of each thing as it was first written.
-        known: Number of things in the scene and the question.
+        known: The number of things in the scene and the question.
         whole: The whole that "on the left" and "in the corner" refer to by default.
-        view: Whoever sees left and right, if the text says so.
+        view: The viewer for left and right, if stated in the text.
         viewed: Whether the text has used left or right so far.
-        frames: What left and right are relative to in the scene: `compass`, `viewpoint`.
-        placed: What the scene states about each thing: relations, each with its ground.
+        frames: The reference frames for left and right in the scene: `compass`, `viewpoint`.
+        placed: The relations that the scene states for each thing, each with its ground.
     """
 
     persons: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +46,7 @@ class Things:
     viewed: bool = False
     frames: set[str] = field(default_factory=set)
     placed: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
+    _first: dict[int, bool] = field(default_factory=dict)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -63,12 +64,13 @@ class Things:
         return len(self.spellings)
 
     def find(self, words: Sequence[str], head: str, proper: bool = False) -> int | None:
-        """Return the thing that a noun phrase refers to; None if it is new or ambiguous.
+        """Return the thing that a noun phrase refers to; None if the thing is new or the phrase is
+        ambiguous.
 
         Args:
             words: The words that name it.
             head: Head of the noun phrase.
-            proper: Whether it is a proper name, in which every word counts.
+            proper: Whether the phrase is a proper name, in which every word is significant.
         """
         words = self._named(words)
         key = _key(words)
@@ -88,7 +90,7 @@ class Things:
         return alike.pop() if len(alike) == 1 else None
 
     def _answered(self, key: tuple[str, ...]) -> set[int]:
-        """Resolve "your tent" in an answer, where the scene has "my tent"; likewise "you"."""
+        """Resolve "your tent" in an answer if the scene contains "my tent"; likewise for "you"."""
         if key[0].lower() not in self.persons:
             return set()
         return {
@@ -98,17 +100,19 @@ class Things:
         }
 
     def numbers(self, thing: int, count: int) -> bool:
-        """Whether a group may have `count` things. The number stated first is binding."""
+        """Whether a group may have `count` things. The first number stated for the group is
+        binding.
+        """
         return self._count.setdefault(thing, count) == count
 
     def eponym(self, words: Sequence[str], holders: Collection[str]) -> int | None:
-        """Find the thing that a noun phrase names by its contents or goods: "the FLOWERS" for the
-        flower stall, "the TILES" for the pallet of tiles. Return None if no thing fits, or several
-        do.
+        """Find the thing that a noun phrase refers to by its contents or goods: "the FLOWERS" for
+        the flower stall, "the TILES" for the pallet of tiles. Return None unless exactly one thing
+        fits.
 
         Args:
             words: Words of the noun phrase.
-            holders: Nouns for things that may be named by their contents.
+            holders: Nouns for things that may be called by their contents.
         """
         key = tuple(singular_of(word) for word in _folded(_key(words)))
         alike: set[int] = set()
@@ -124,7 +128,7 @@ class Things:
         return named_so.pop() if len(alike) == 1 and named_so else None
 
     def is_a(self, thing: int, noun: str) -> bool:
-        """Whether a noun heads a thing's name, or precedes its label: "coach C"."""
+        """Whether a noun is the head of a thing's name, or comes before its label: "coach C"."""
         named = any(self._of[key] == thing for key in self._by_head.get(_head(noun), ()))
         opens = (key for key in self._of if len(key) == 2 and len(key[1]) <= _CODE)
         return named or any(self._of[key] == thing and key[0] == noun.lower() for key in opens)
@@ -132,14 +136,14 @@ class Things:
     def titled(
         self, words: Sequence[str], nouns: Collection[str], classifying: Collection[str] = ()
     ) -> int | None:
-        """Find the thing that a noun phrase names together with its kind: "the Save button" for
-        Save, "the clay layer" for the clay. Return None if no thing fits, or if the whole phrase
-        names a thing.
+        """Find the thing that a noun phrase refers to by its name and its kind: "the Save button"
+        for Save, "the clay layer" for the clay. Return None if no thing fits, or if the whole
+        phrase is the name of a thing.
 
         Args:
             words: Words of the noun phrase.
-            nouns: Kinds that may follow a proper name.
-            classifying: Kinds that may follow any name.
+            nouns: Nouns for kinds that may follow a proper name.
+            classifying: Nouns for kinds that may follow any name.
         """
         *told, noun = " ".join(words).split()
         named = bool(told) and told[0][0].isupper() and noun.lower() in nouns
@@ -151,8 +155,9 @@ class Things:
         self._gathered[_folded(_key(words))] = tuple(dict.fromkeys(things))
 
     def several(self, words: Sequence[str], head: str, count: int | None) -> tuple[int, ...]:
-        """Return the things that a plural noun phrase refers to: those listed under its words,
-        otherwise all whose names contain its words. The result is empty if `count` contradicts it.
+        """Return the things that a plural noun phrase refers to: the things listed under its words,
+        otherwise all things with names that contain its words. The result is empty if their number
+        differs from `count`.
 
         Args:
             words: The words that name them.
@@ -184,7 +189,7 @@ class Things:
         return ()
 
     def line_up(self, things: Iterable[int]) -> None:
-        """Record that the given things form one row and are all of it."""
+        """Record that the given things, and no others, form a row."""
         self._rows.append(tuple(dict.fromkeys(things)))
 
     def row_of(self, thing: int) -> tuple[int, ...]:
@@ -198,8 +203,8 @@ class Things:
         return tuple(named) if len(named) == count else ()
 
     def alike(self, kinds: Collection[str]) -> list[tuple[int, ...]]:
-        """Group things by kind. A group has the things whose names share a noun, and those listed
-        as such: "three columns: A, B and C".
+        """Group things by kind. A group consists of the things with the same noun in their names,
+        and the things listed under this noun: "three columns: A, B and C".
 
         Args:
             kinds: Nouns for the kinds to return.
@@ -216,8 +221,8 @@ class Things:
         return [tuple(things) for noun, things in found.items() if noun in kinds]
 
     def elliptic(self, told: Sequence[str], noun: str) -> int | None:
-        """Resolve "the blue one": to the last thing whose name contains these words, otherwise to a
-        new one.
+        """Resolve "the blue one" to the last thing with the distinguishing words in its name,
+        otherwise to a new thing.
 
         Args:
             told: The distinguishing words.
@@ -230,15 +235,15 @@ class Things:
         return self._new([*told, noun], noun) if noun else None
 
     def surroundings(self) -> int:
-        """Return the whole. If the text has named none, it is the unnamed surroundings."""
+        """Return the whole. If the text has not named one, return the unnamed surroundings."""
         if self.whole is None:
             self.whole = len(self.spellings)
             self.spellings.append("the surroundings")
         return self.whole
 
     def before(self, thing: int) -> int:
-        """Add a thing that stands for the place `thing` had before it moved. No noun phrase refers
-        to it.
+        """Add a thing that stands for the former place of `thing`, which has moved. No noun phrase
+        refers to the added thing.
         """
         name = f"{self.spellings[thing]} (earlier"
         taken = sum(spelling.startswith(name) for spelling in self.spellings)
@@ -248,19 +253,21 @@ class Things:
         return place
 
     def ahead(self, thing: int) -> int:
-        """Return a thing that stands for whatever `thing` faces. No noun phrase refers to it."""
+        """Return a thing that stands for whatever `thing` faces. No noun phrase refers to the
+        returned thing.
+        """
         if thing not in self._ahead:
             self._ahead[thing] = len(self.spellings)
             self.spellings.append(f"{self.spellings[thing]} (ahead)")
         return self._ahead[thing]
 
     def is_ahead(self, thing: int) -> bool:
-        """Whether a thing stands for what another thing faces."""
+        """Whether a thing was created by `ahead`."""
         return thing in self._ahead.values()
 
     def like(self, words: Sequence[str]) -> list[int]:
-        """Return the things whose names contain the given words and end in the last of them, in
-        order of introduction.
+        """Return the things with names that contain the given words and end in the last given word,
+        in order of introduction.
         """
         key = _folded(_key(words))
         alike = {
@@ -275,8 +282,8 @@ class Things:
         """Add a new thing of a known kind: "another box".
 
         Args:
-            words: The words that name it; another thing may have the same.
-            kind: The words that name its kind.
+            words: The words that name the thing. Another thing may have the same name.
+            kind: The words for its kind.
         """
         taken = len(self.introduced(words))
         thing = self._new(words, words[-1]) if not taken else len(self.spellings)
@@ -286,14 +293,16 @@ class Things:
         return thing
 
     def introduced(self, words: Sequence[str]) -> tuple[int, ...]:
-        """Return the things introduced by exactly these words as further ones of their kind."""
+        """Return the things that were introduced by exactly these words as further things of their
+        kind.
+        """
         key = _folded(_key(words))
         return tuple(thing for thing, (named, _) in self._siblings.items() if named == key)
 
     def told_apart(self, words: Sequence[str]) -> list[list[str]]:
-        """Return the kinds that a noun phrase may mean and of which the text has introduced a
-        further thing. A kind matches if it has exactly the phrase's words, or some of them while no
-        thing is called by all.
+        """Return the kinds that a noun phrase may stand for and that have a further thing ("another
+        box") in the text. A kind matches if its words are exactly those of the phrase. It also
+        matches if it has some of these words, unless the phrase is the exact name of a thing.
         """
         key = _folded(_key(words))
         kinds = {kind for _, kind in self._siblings.values() if set(kind) <= set(key)}
@@ -308,11 +317,11 @@ class Things:
         return thing in self._moved
 
     def call(self, words: Sequence[str], thing: int) -> None:
-        """Give a thing a further name, unless the name is taken."""
+        """Give a thing an additional name, unless the name is already used."""
         self._of.setdefault(_key(words), thing)
 
     def thing(self, words: Sequence[str], head: str, proper: bool = False) -> int:
-        """Return the thing that a noun phrase refers to, which may be new."""
+        """Return the thing that a noun phrase refers to. It may be a new thing."""
         found = self.find(words, head, proper)
         if found is None:
             return self._new(words, head)
@@ -331,9 +340,9 @@ class Things:
             self._by_head[_head(head)] = (*names, key)
 
     def _is_alike(self, given: tuple[str, ...], known: tuple[str, ...], proper: bool) -> bool:
-        """Whether two names with the same head may refer to the same thing. One must contain all
-        words of the other, and they must not have different owners: "my field", "the field of my
-        cousin".
+        """Whether two names with the same head may refer to the same thing. One name must contain
+        all words of the other, and they must not contain different owners: "my field", "the field
+        of my cousin".
         """
         words, others = set(given), set(known)
         if words == others or (proper and len(given) == 1 and given == known[-1:]):
@@ -347,8 +356,15 @@ class Things:
             return given[-2:] == known[-2:] and (words ^ others).issubset(self.describing)
         return words < others or (others < words and not words & _OTHERS)
 
+    def suits(self, thing: int, possessive: str) -> bool:
+        """Whether a possessive has the person of the first one used for a thing: "our tent" is not
+        "their tent".
+        """
+        first = possessive in self.persons
+        return self._first.setdefault(thing, first) is first
+
     def _named(self, words: Sequence[str]) -> Sequence[str]:
-        """The words of a name. A pronoun for a person becomes that person's name."""
+        """The words of a name. A pronoun for a person is replaced by the person's name."""
         person = self.persons.get(words[0].lower()) if len(words) == 1 else None
         return words if person is None else [person]
 
@@ -367,7 +383,7 @@ def _is_code(word: str) -> bool:
 
 
 def _opens(key: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Whether `other` begins with `key`, other than as an owner: "Anna" in "Anna's tent"."""
+    """Whether `other` begins with `key` and `key` is not an owner there, as in "Anna's tent"."""
     rest = other[len(key) :]
     return other[: len(key)] == key and bool(rest) and rest[0] not in (_OWNER, "of")
 

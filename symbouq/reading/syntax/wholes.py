@@ -1,4 +1,6 @@
-"""The whole that a text is about. "On the left" is one of its sides, "the west wall" a boundary."""
+"""Find the whole that a text is about, such as a room. "On the left" is a side of the whole, and
+"the west wall" is its boundary.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ class Whole:
 
     Args:
         things: The things in the trace, including the whole.
-        sentences: The reader, which knows the words for sides and boundaries.
+        sentences: The sentence reader, which knows the words for sides and boundaries.
         resolve: Resolver for noun phrases.
-        telling: Whether the text is a scene, whose whole may stay unnamed.
+        telling: Whether the text is a scene. The whole of a scene may be unnamed.
     """
 
     def __init__(
@@ -37,7 +39,7 @@ class Whole:
         self._sided: tuple[int, tuple[str, ...]] | None = None
 
     def open(self, sentence: Sentence) -> None:
-        """If the text names exactly one room, page or the like, take it as the whole."""
+        """If the text mentions exactly one room, page or similar thing, use it as the whole."""
         if not self._telling or self._things.whole is not None:
             return
         beside = {triplet.figure for triplet in sentence.says.triplets} | {
@@ -57,7 +59,8 @@ class Whole:
 
     def of_whole(self, sentence: Sentence, triplet: Triplet) -> tuple[Triplet, int | None]:
         """Complete a triplet about a side of the whole, "on the left" or "in the lower right
-        corner", and return it with the whole. Return other triplets unchanged, with None.
+        corner". Return the triplet and the whole. For other triplets, return the unchanged triplet
+        and None.
         """
         word = sentence.words[triplet.trigger]
         relations = triplet.relations
@@ -97,13 +100,15 @@ class Whole:
         return tuple(dict.fromkeys(side for of in sides for side in of))
 
     def hear(self, relations: tuple[str, ...], whole: int) -> None:
-        """Record that the text has mentioned sides of a thing: "at the left end of the shelf"."""
+        """Record that the text has mentioned the given sides of a thing: "at the left end of the
+        shelf".
+        """
         if relations and self._wording.inner_sides.issuperset(relations):
             self._sided = whole, relations
 
     def opposed(self, relations: Collection[str]) -> int | None:
-        """Return the thing whose other side the text has just mentioned: "the right end", after the
-        left end or the middle. Return None if there is none.
+        """Return the thing that a side belongs to if the text has just mentioned another side of
+        it: "the right end" after the left end or the middle. Otherwise return None.
         """
         if self._sided is None or not self._wording.inner_sides.issuperset(relations):
             return None
@@ -113,8 +118,8 @@ class Whole:
         return whole if opposite or sum(middles) == 1 else None
 
     def bounded(self, sentence: Sentence, said: Sequence[Resolved]) -> Iterator[Resolved]:
-        """Yield statements about boundaries, "the west wall", and things at them. Both are on that
-        side inside the bounded thing.
+        """Yield statements about boundaries such as "the west wall", and about things at a
+        boundary. Both are inside the bounded thing, on the given side.
         """
         if not self._telling or not self._wording.within_as:
             return
@@ -133,7 +138,9 @@ class Whole:
                         )
 
     def _sides_of(self, sentence: Sentence, head: int) -> tuple[str, ...]:
-        """The inner sides at which a noun phrase names a boundary; empty for others."""
+        """The inner sides for the boundary that a noun phrase refers to; empty for other noun
+        phrases.
+        """
         if not self._has(sentence, head, self._class("boundary")):
             return ()
         texts = (sentence.words[n].text.lower() for n in sentence.says.phrases[head].words)
@@ -141,7 +148,9 @@ class Whole:
         return tuple(side for sides in named for side in sides)
 
     def _bounded_by(self, sentence: Sentence, head: int) -> int:
-        """The thing that a boundary belongs to: the stated one, otherwise the whole."""
+        """The thing that a boundary belongs to: the one stated in the noun phrase, otherwise the
+        whole.
+        """
         for owner in sentence.says.parts.get(head, ()):
             for thing in self._resolve(sentence, owner, head):
                 return thing

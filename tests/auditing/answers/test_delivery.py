@@ -268,6 +268,7 @@ TWO = f"{NORTH} A. the chair B. the lamp"
     [
         (TWO, "B", "entailed"),
         (TWO, "(B)", "entailed"),
+        (TWO, "So (B).", "entailed"),
         (TWO, "The chair is no match. \\boxed{B}", "entailed"),
         (TWO, "B. the lamp", "entailed"),
         (TWO, "The answer is A.", "contradicted"),

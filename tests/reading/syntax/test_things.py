@@ -32,6 +32,13 @@ def test_what_belongs_to_different_things_is_different() -> None:
     assert things.find(["field"], "field") == field
 
 
+def test_possessives_of_different_persons_are_of_different_things() -> None:
+    things = Things(persons={"our": "we", "my": "I"})
+    tent = things.thing(["our", "tent"], "tent")
+    assert things.suits(tent, "our") and things.suits(tent, "my")
+    assert not things.suits(tent, "their")
+
+
 def test_letters_keep_their_case_unless_there_is_but_one_such_thing() -> None:
     things = Things()
     big, small = things.thing(["X"], "X"), things.thing(["Y"], "Y")

@@ -1,7 +1,7 @@
 """CSV with a header line. The separator is a comma, a semicolon or a tab.
 
-Cells are texts, and an empty cell is an absent field. If a trace's field is a list or an object, a
-cell with JSON of this type is decoded.
+Cells are strings, and an empty cell is an absent field. If a trace's field is a list or an object,
+a cell with JSON of this type is decoded.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ memory.
 """
 
 _TEXTS = ("scene", "reasoning", "answer", "answer_space")
-"""Fields that may be a text or a list. The cell is decoded only if it is a JSON list."""
+"""Fields that may be a string or a list. The cell is decoded only if it is a JSON list."""
 
 _VALUES = ("scene_relations", "claims", "tokens", "samples", "scores")
-"""Fields that are never a text."""
+"""Fields that are never a string."""
 
 
 class _Csv(Adapter):
@@ -59,7 +59,7 @@ class _Csv(Adapter):
 
 
 class _Texts:
-    """Lines as texts. A line that is too long becomes empty, and its error is kept.
+    """Decoded lines. A line that is too long becomes empty, and its error is kept.
 
     Attributes:
         fault: The error of the last such line. Code that reads row by row resets it.
@@ -99,7 +99,9 @@ def _rows(texts: _Texts, separator: str) -> Iterator[tuple[int, list[str] | Reco
 
 
 def _row(columns: list[str], cells: list[str] | RecordError) -> dict[str, Any] | RecordError:
-    """Return the cells by column, None for an empty one; or why they cannot be read."""
+    """Map each column to its cell, or to None if the cell is empty. If the cells cannot be read,
+    return the error instead.
+    """
     if isinstance(cells, RecordError):
         return cells
     if len(cells) != len(columns):

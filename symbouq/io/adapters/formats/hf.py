@@ -34,7 +34,7 @@ class _HuggingFace(TableAdapter):
         package = _package()
         try:
             dataset = package.load_from_disk(str(self.source.file)).with_format(None)
-        except Exception as error:  # whatever makes the reader fail
+        except Exception as error:  # any error of the reader
             raise RecordError(f"not readable as a data set: {one_line(error)}") from error
         check_columns(dataset.column_names, self.options)
         for number in range(len(dataset)):

@@ -78,7 +78,7 @@ def _archived(file: str) -> Iterator[bytes | RecordError]:
     log = _package()
     try:
         summaries = log.read_eval_log_sample_summaries(file)
-    except Exception as error:  # whatever makes the reader fail
+    except Exception as error:  # any error of the reader
         raise RecordError(f"inspect_ai cannot read this log: {_short(error)}") from error
     for summary in summaries:
         sample: bytes | RecordError
@@ -106,7 +106,7 @@ def _short(message: Any) -> str:
 
 
 def _resolved(value: Any, attached: dict[str, Any]) -> Any:
-    """Return a value in which the texts that the log stores separately are put back."""
+    """Insert the texts that the log stores separately into the given value."""
     if isinstance(value, str) and value.startswith(_ATTACHED):
         return attached.get(value.removeprefix(_ATTACHED), value)
     if isinstance(value, list):

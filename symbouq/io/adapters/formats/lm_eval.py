@@ -70,8 +70,8 @@ def _is_results(first: dict[str, Any]) -> bool:
 
 
 def _samples_of(results: str) -> str:
-    """Say where the samples of a run are, given the file with its scores. Both names end in the
-    run's time.
+    """Explain where to find the samples of a run, given the file with its scores. The names of both
+    files end in the run's time.
     """
     said = "holds the scores of lm-evaluation-harness, not its samples; "
     file = Path(results.removesuffix(".gz"))

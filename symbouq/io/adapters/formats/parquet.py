@@ -72,7 +72,7 @@ class _Parquet(TableAdapter):
         return super().trace(record, number)
 
     def _is_needed(self, column: str) -> bool:
-        """Whether a trace needs a column: a field, or one from which a field is filled."""
+        """Whether a trace needs a column: the column is a field, or a field is filled from it."""
         return (
             column in Trace.model_fields
             or column in (*CONVERSATIONS, *PROMPTS, *RESPONSES)
@@ -95,7 +95,7 @@ class _Parquet(TableAdapter):
                         number = done + len(batch)
                     done += len(batch)
                 return
-            except Exception as error:  # whatever a damaged page causes
+            except Exception as error:  # any error caused by a damaged page
                 if columns is not None:
                     raise RecordError(f"not readable as Parquet: {one_line(error)}") from error
             faults = self._faults(group)
@@ -119,7 +119,7 @@ class _Parquet(TableAdapter):
         return faults
 
     def _batch(self, batch: Any, before: int) -> Iterator[Record]:
-        """Yield the rows of a batch, cell by cell if one of them is bad."""
+        """Yield the rows of a batch. If a cell cannot be read, read the cells one by one."""
         try:
             rows = [self._decoded(row) for row in batch.to_pylist()]
         except Exception:

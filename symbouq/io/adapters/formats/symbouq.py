@@ -11,7 +11,7 @@ from symbouq.io.adapters.inputs import Input
 
 
 class _SymboUQ(JsonAdapter):
-    """Reader of our own traces, or of records whose fields `--map` names."""
+    """Reader of our own traces, or of records with fields that are given by `--map`."""
 
     expected = "a trace, an object with scene and response"
 
