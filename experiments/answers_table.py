@@ -1,13 +1,13 @@
-"""What the scene alone answers: the results table of the five benchmarks.
+"""How well questions are answered from the scene alone: the results table for the five benchmarks.
 
     python experiments/answers_table.py --data FOLDER [--files validation|test|all]
                                         [--misses FILE]
 
-One row per file and question type: the shares answered right, answered wrong and abstained from,
-next to three trivial baselines: always no, always the row's most common label, always unknown. No
-model is used: the scene is read and solved. An answer is right if its set of labels is the gold
-set. `--misses` writes the id of every question that is not answered right, with the gold and the
-given answer.
+There is one row per file and question type. It shows the shares of questions that are answered
+right, answered wrong, and not answered. Three trivial baselines are shown for comparison: always
+no, always the row's most common label, and always unknown. No language model is used: the scene is
+parsed and solved. An answer is right if its set of labels equals the gold set. `--misses` writes
+the id of every question that is not answered right, with the gold answer and the given answer.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Tally:
             yield json.dumps(miss)
 
     def cells(self) -> list[str]:
-        """Number of questions, share of each outcome, and share right for each baseline: always no,
-        the most common label, always unknown.
+        """Return the number of questions, the share of each outcome, and the share of right answers
+        for each baseline: always no, the most common label, always unknown.
         """
         total, golds = self.golds.total(), self.golds
         no = golds[frozenset(["No"])] + golds[frozenset(["contradiction"])]

@@ -1,10 +1,11 @@
-"""How much it helps to select the best of several answers by logic.
+"""Measures how much it helps to select the best of several answers by logic.
 
     python experiments/best_of_table.py --run runs/laptop
 
 The table covers the validation and test traces of all backbones in an experiment's run, with their
-samples. For each dataset, it shows how often the most probable answer is right (`first`), the most
-frequent one (`majority`), the one that `symbouq select` selects, and any of them (`oracle`).
+samples. For each dataset, it shows how often the following answers are right: the most probable one
+(`first`), the most frequent one (`majority`), the one selected by `symbouq select`, and any of the
+answers (`oracle`).
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ TEXT = ("response", "reasoning", "conclusion", "generation")
 
 
 def stages(run: Path, kind: str) -> Iterator[Path]:
-    """Folders of the finished stages of the given kind."""
+    """Return the folders of the finished stages of the given kind."""
     return (mark.parent for mark in sorted(run.glob(f"{kind}-*/{DONE}")))
 
 
 def questions(run: Path) -> dict[str, dict[str, Any]]:
-    """All questions with their answers, by id."""
+    """Return all questions with their answers, by id."""
     found: defaultdict[str, dict[str, Any]] = defaultdict(dict)
     for folder in stages(run, "questions"):
         for file in folder.glob("*.jsonl"):
@@ -44,7 +45,7 @@ def questions(run: Path) -> dict[str, dict[str, Any]]:
 
 
 def candidates(trace: dict[str, Any]) -> list[dict[str, Any]]:
-    """All answers of a trace: its own and its samples'."""
+    """Return all answers of a trace: its own answer and the sampled answers."""
     shared = {name: value for name, value in trace.items() if name not in TEXT}
     samples = ({**shared, **s, "generation": {"status": s["status"]}} for s in trace["samples"])
     return [trace, *samples]

@@ -31,19 +31,22 @@ def rows(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def gold(row: dict[str, Any]) -> frozenset[str]:
-    """The labels in a row's gold answer."""
+    """Return the labels in a row's gold answer."""
     answer = row["answer"]
     return frozenset([answer] if isinstance(answer, str) else answer)
 
 
 def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Area under the ROC curve; ties count half. NaN with one class."""
+    """Compute the area under the ROC curve. Ties count half. Return NaN if there is only one
+    class.
+    """
     area = metrics.auroc(np.asarray(scores, float), np.asarray(labels, int))
     return float("nan") if area is None else area
 
 
 def cluster_weights(clusters: Sequence[str]) -> NDArray[np.float64]:
-    """How often each item is drawn when whole clusters are resampled: `[metrics.RESAMPLES, items]`.
+    """Return how often each item is drawn when whole clusters are resampled, `[metrics.RESAMPLES,
+    items]`.
 
     Args:
         clusters: Cluster of each item.
@@ -62,8 +65,8 @@ def table(header: str, body: Iterable[Sequence[object]], left: int = 0) -> None:
     Args:
         header: Names of the columns, separated by `|`.
         body: Cells of each row.
-        left: Number of columns before those with numbers, which are aligned to the right; 0: align
-            nothing.
+        left: Number of columns before the columns with numbers. Columns with numbers are aligned to
+            the right; 0: no alignment.
     """
     marks = ["---:" if 0 < left <= n else "---" for n in range(header.count("|") + 1)]
     print(f"| {header} |\n|{'|'.join(marks)}|")

@@ -2,23 +2,23 @@
 
     python experiments/degraded_table.py --data FOLDER [--figure FILE] [--questions N] [--jobs N]
 
-The scenes of real traces lose sentences as by `symbouq scenes degrade --hide 0..4`. The StepGame
-traces are chains of thought by three large models on N questions drawn by hash (default: 300). All
-StepGame rows use the same traces: those whose question is still decided when one sentence is
-hidden, and open when two to four are. A row `not used` contains only the traces in which no
-reasoning claim rests on a hidden sentence. SpaRTUN has only 18 traces about 6 questions, too few
-for fitting.
+Sentences are removed from the scenes of real traces as with `symbouq scenes degrade --hide 0..4`.
+The StepGame traces are chains of thought by three large models on N questions drawn by hash
+(default: 300). All StepGame rows use the same traces. In these, the question is still decided when
+one sentence is hidden, and open when two to four sentences are hidden. Rows with `not used` contain
+only traces in which no reasoning claim depends on a hidden sentence. There are only 18 SpaRTUN
+traces, about 6 questions, which is too few for fitting.
 
-A label says whether the delivered answer is the gold answer for the whole scene. The following
-scores are compared by AUROC, with its 95 % interval (2,000 resamples of questions):
+The label of a trace is whether the delivered answer is the gold answer for the whole scene. The
+following scores are compared by AUROC, with its 95 % interval (2,000 resamples of questions):
 
-- `compare`: 1 if the delivered answer holds in all worlds of the remaining scene, 0 if in none, 0.5
-  if the question is open or no answer is found;
+- `compare`: 1 if the delivered answer holds in all worlds of the remaining scene, 0 if it holds in
+  none, 0.5 if the question is open or no answer is found;
 - `length`: the number of words in the response; fewer are better;
 - `rule`: Constraint-Rule; `grounded`: the same over the grounded verdicts;
-- `dual`, `worlds`: the compositions of `symbouq fit`, fitted on one half of the questions at the
-  same step to predict the other, and vice versa; `assumed`: the composition for the assumed context
-  alone, as in the paper, but with delivered answers compared as in the others;
+- `dual`, `worlds`: the compositions of `symbouq fit`, fitted at the same step on one half of the
+  questions to predict the other half, and vice versa; `assumed`: the composition for the assumed
+  context alone, as in the paper, but with delivered answers compared as in `dual` and `worlds`;
 - `dual, whole`: `dual`, fitted in the same way but on whole scenes.
 """
 
@@ -81,7 +81,7 @@ class Known(NamedTuple):
 
 @cache
 def reader() -> Reader:
-    """The reader used by this process."""
+    """Return the reader used by this process."""
     return Reader("worlds")
 
 
@@ -107,7 +107,7 @@ def _step(record: Row) -> Step:
 
 
 def stepgame_rows(data: Path, questions: int) -> list[Row]:
-    """Traces about a number of StepGame questions, with the possible answers."""
+    """Return traces about the given number of StepGame questions, with the possible answers."""
     given = [*stepgame(data)]
     space = sorted({label for row in given for label in gold(row)})
     kept = {*sorted({_question(row) for row in given}, key=_drawn)[:questions]}
@@ -123,15 +123,15 @@ def _drawn(name: str) -> str:
 
 
 def graded(trace: Known) -> bool:
-    """Whether a trace has all steps, and its question is decided at the first two and open
-    afterwards.
+    """Whether a trace has all steps, with the question decided at the first two steps and open at
+    the later ones.
     """
     decided = [step.decided for step in trace.steps]
     return decided == [True, True] + [False] * (LAST - 1)
 
 
 def unfitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
-    """The scores that need no labels."""
+    """Compute the scores that need no labels."""
     at = [trace.steps[step] for trace in traces]
     found = {
         "compare": [each.compare for each in at],
@@ -143,7 +143,7 @@ def unfitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
 
 
 def fitted(traces: Sequence[Known], step: int) -> dict[str, Scores]:
-    """The scores that are fitted on one half of the questions and predict the other."""
+    """Compute the scores that are fitted on one half of the questions to predict the other half."""
     halves = np.array([_first_half(trace.question) for trace in traces])
     found = {name: np.zeros(len(traces)) for name in FITTED}
     for half in (False, True):
@@ -177,8 +177,8 @@ class Area(NamedTuple):
 
 
 def area(scores: Scores, traces: Sequence[Known]) -> Area | None:
-    """AUROC on the given traces, with an interval from resampled questions; None if there is only
-    one class.
+    """Compute the AUROC on the given traces, with an interval from resampled questions. Return None
+    if there is only one class.
     """
     labels = np.array([trace.right for trace in traces], np.float64)
     value = auroc(scores, labels)
@@ -193,8 +193,8 @@ Line = tuple[list[str], dict[str, Area | None]]
 
 
 def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
-    """The rows for a set of traces: for each step, all traces, and those that do not use hidden
-    sentences.
+    """Yield the rows for a set of traces: for each step, one row for all traces, and one for the
+    traces that do not use hidden sentences.
     """
     for step in range(LAST + 1):
         at = [trace for trace in traces if len(trace.steps) > step]
@@ -212,7 +212,7 @@ def lines(name: str, traces: Sequence[Known], fits: bool) -> Iterator[Line]:
 
 
 def drawing(found: Iterable[Line], path: Path) -> None:
-    """Draw the scores over the steps. Rows for only part of the traces are left out."""
+    """Plot the AUROC of the scores at each step. Rows for only a part of the traces are omitted."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 

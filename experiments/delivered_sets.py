@@ -1,15 +1,17 @@
 """Finds the set of relations that a response delivers as its answer.
 
-A response mentions relations throughout; what it delivers is what it commits to at the end. It is
-sought in this order: a box, what follows "answer", the last sentence or list that says which
-relations are possible, the last one that draws any conclusion. Within it, labels count if they are
-about x and z, and are neither denied nor part of an explanation.
+A response mentions many relations. The delivered answer is the set to which the response commits at
+the end. The following places are searched in this order: a box, the text after "answer", the last
+sentence or list that states which relations are possible, and the last sentence or list with any
+conclusion. In the place that is found, labels count if they are about x and z and are neither
+denied nor part of an explanation.
 
-The rules were fixed on the half of the ids whose first SHA-256 byte is even. Of 60 sets from the
-other half (`--sample 60`), judged by eye, 59 were right and one was doubtful. Reading that half's
-rows that differ from the source's own heuristic, and testing responses of our own, revealed 23
-faults among all 2,326 answers (twelve took TPP(z,x) for TPP(x,z)). They were corrected, so neither
-half is unseen any more.
+The rules were developed on one half of the responses: those with an even first byte in the SHA-256
+of the id. Then 60 sets from the other half (`--sample 60`) were judged by eye: 59 were right and
+one was doubtful. Later, we read the rows of the second half that differ from the dataset's own
+heuristic, and tested responses that we wrote. This revealed 23 faults among all 2,326 answers (in
+twelve, TPP(z,x) was taken for TPP(x,z)). These faults were corrected, so neither half is unseen any
+more.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ P = SimpleNamespace(
 
 
 class Mention(NamedTuple):
-    """A label found in a text: its offsets, and its spelling in the answer space."""
+    """A label found in a response, with its offsets and its spelling in the answer space."""
 
     start: int
     end: int
@@ -39,17 +41,18 @@ class Mention(NamedTuple):
 
 
 Mentions = tuple[int, list[Mention]]
-"""How indirectly the labels are named (0: in the calculus' own notation), and the mentions."""
+"""How indirectly the labels are expressed (0: in the notation of the calculus), and the
+mentions."""
 
 
 @dataclass(frozen=True)
 class Calculus:
-    """How responses name the relations of a calculus.
+    """How the relations of a calculus are expressed in responses.
 
     Attributes:
         space: All labels.
         directions: Labels that "all eight" refers to.
-        mentions: Function that finds labels in a text.
+        mentions: Function that finds the labels in a given text.
     """
 
     space: frozenset[str]
@@ -57,13 +60,13 @@ class Calculus:
     mentions: Callable[[str], Mentions]
 
     def labels(self, text: str) -> frozenset[str]:
-        """All labels that a text mentions."""
+        """Return all labels mentioned in the given text."""
         return frozenset(mention.label for mention in self.mentions(text)[1])
 
 
 def _rcc8_mentions(text: str) -> Mentions:
-    """Find the names of RCC-8 relations. `TPP[z,x]` counts as `TPPi[x,z]`; other pairs are
-    premises.
+    """Find the names of RCC-8 relations. `TPP[z,x]` counts as `TPPi[x,z]`. Relations between other
+    pairs are premises and are ignored.
     """
     found = []
     for match in P.rcc8.finditer(text):
@@ -80,7 +83,7 @@ def _rcc8_mentions(text: str) -> Mentions:
 
 
 _INDIRECT = 2
-"""How indirect it is to name a relation in lower case."""
+"""Degree of indirectness of relation names in lower case."""
 
 _TILE_WORDS = {
     "north": "N",
@@ -100,8 +103,9 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _tile_mentions(text: str, ways: Sequence[re.Pattern[str]]) -> Mentions:
-    """Find tiles, spelled in the first of the given ways that occurs. Several tiles together are no
-    label of the answer space, and tiles for a pair other than x and z are premises.
+    """Find tiles, spelled in the first of the given ways that occurs. A combination of several
+    tiles is not a label of the answer space. Tiles for a pair other than x and z are premises and
+    are ignored.
     """
     text = P.tiles_together.sub(_blank, text)
     text = P.of_a_pair.sub(
@@ -122,8 +126,8 @@ _TILE_LABELS = frozenset(_TILE_WORDS.values())
 
 
 def calculus_of(row: Row) -> Calculus:
-    """How a row's response names relations: by abbreviation if the prompt defines these, otherwise
-    in words.
+    """Return how the response in a row expresses relations: by abbreviations if the prompt defines
+    them, otherwise in words.
     """
     if row["meta"]["calculus"] == "rcc8":
         return Calculus(_RCC8_LABELS, _RCC8_LABELS, _rcc8_mentions)
@@ -147,7 +151,9 @@ class Unit(NamedTuple):
 
 
 def _units(text: str) -> list[Unit]:
-    """Split a text into sentences and list items. An indented line continues the item before it."""
+    """Split a text into sentences and list items. An indented line belongs to the preceding
+    item.
+    """
     found: list[Unit] = []
     fresh = True
     for line in text.split("\n"):
@@ -168,10 +174,10 @@ def _units(text: str) -> list[Unit]:
 
 
 class Delivery:
-    """Reads the set of relations that a response delivers.
+    """Finds the set of relations that a response delivers.
 
     Args:
-        calculus: How the response names relations.
+        calculus: How the response expresses relations.
     """
 
     def __init__(self, calculus: Calculus) -> None:
@@ -189,7 +195,9 @@ class Delivery:
         return found or self._concluded(_units(text), announced=False) or None
 
     def _boxed(self, text: str) -> frozenset[str]:
-        """Labels in the last boxes, as long as only joining words separate these."""
+        """Return the labels in the last box, and in the boxes before it if only conjunctions
+        separate them.
+        """
         boxes = list(re.finditer(r"⟦([^⟦⟧]*)⟧", text))
         last: list[str] = []
         following = len(text)
@@ -202,7 +210,7 @@ class Delivery:
         return self._union(map(self._calculus.labels, last)) or self._union(map(self._stated, last))
 
     def _after_mark(self, text: str) -> frozenset[str]:
-        """Labels after the last "answer" that is followed by relations."""
+        """Return the labels after the last "answer" that is followed by relations."""
         for mark in reversed(list(P.answer.finditer(text))):
             tail = text[mark.end() :]
             line = re.split(r"(?<=[a-zA-Z)])\. ", tail.split("\n")[0])[0]
@@ -212,7 +220,7 @@ class Delivery:
         return frozenset()
 
     def _first(self, units: Sequence[Unit]) -> frozenset[str]:
-        """Labels in the first list or sentence near the start that states relations."""
+        """Return the labels in the first list or sentence near the start that states relations."""
         for n, unit in enumerate(units[:5]):
             if self._listing(unit):
                 end = n
@@ -224,8 +232,8 @@ class Delivery:
         return frozenset()
 
     def _concluded(self, units: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """Labels in the last list or sentence that says which relations are possible or, unless
-        `announced`, that concludes.
+        """Return the labels in the last list or sentence that states which relations are possible
+        or, unless `announced`, that draws a conclusion.
         """
         opening = P.announces if announced else P.concludes
         last = len(units)
@@ -249,12 +257,12 @@ class Delivery:
         return frozenset()
 
     def _list_after(self, intro: str, listed: Sequence[Unit], announced: bool) -> frozenset[str]:
-        """Relations in a list, if the text before it introduces the list as an answer."""
+        """Return the relations in a list if the preceding text introduces it as an answer."""
         denied = P.plain_denial.search(P.no_denial.sub(" ", P.aside.sub(" ", intro)))
         opens = P.announces.search(intro)
         if not announced:
             opens = opens or P.concludes.search(intro) or re.search(r":\s*$", intro)
-        # After a full sentence that itself states relations, a list is an explanation.
+        # If a full sentence that states relations precedes the list, the list is an explanation.
         explains = P.explains.search(intro) or (
             intro.rstrip().endswith(".") and self._stated(intro)
         )
@@ -282,7 +290,9 @@ class Delivery:
         return bool(mentions) and not rest
 
     def _listed(self, units: Sequence[Unit]) -> frozenset[str]:
-        """Relations in a list. Sub-items count if the item above them has no relation."""
+        """Return the relations in a list. Sub-items count if their parent item contains no
+        relation.
+        """
         shallow = min(unit.indent for unit in units)
         found: frozenset[str] = frozenset()
         parent: frozenset[str] = frozenset()
@@ -297,7 +307,9 @@ class Delivery:
         return found
 
     def _item(self, text: str) -> frozenset[str]:
-        """Relation of a list item: the one its case leads to, otherwise the one it starts with."""
+        """Return the relation of a list item: the one that follows from the case described in the
+        item, otherwise the one at the start of the item.
+        """
         if P.item_defines.match(text):
             return frozenset()
         outside = P.aside.sub(" ", re.split(r"\bbut\b", text)[0])
@@ -314,11 +326,12 @@ class Delivery:
         return frozenset(mention.label for mention in opening)
 
     def _stated(self, sentence: str, indirect: bool = True) -> frozenset[str]:
-        """The relations that a sentence calls possible.
+        """Return the relations that are possible according to a sentence.
 
         Args:
             sentence: The sentence.
-            indirect: Whether names in lower case count, although these often merely describe.
+            indirect: Whether relation names in lower case count, although they are often merely
+                descriptive words.
         """
         text = self._assertion(sentence)
         every_one, but = P.all.search(text), P.excepting.search(text)

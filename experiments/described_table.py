@@ -1,23 +1,24 @@
-"""Described scenes and real reasoning about them: three tables.
+"""Measures the reading of described scenes and of real reasoning about them, in three tables.
 
     python experiments/described_table.py --data FOLDER relations [--files validation|test]
     python experiments/described_table.py --data FOLDER traces
     python experiments/described_table.py --data FOLDER claims [--misses]
 
-`relations`: the relations read from the scenes, compared with those that the generators say are
-stated (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
-recall and F1. Things are paired with the generator's by their descriptions. Things with the same
-description are paired so that most relations agree. A relation and its converse count as the same.
+`relations`: the relations read from the scenes, compared with the stated relations as listed by the
+generators (`story_triplets` of SpaRTUN and SpaRP, `sprl_triplets` of SpartQA), as micro precision,
+recall and F1. Things are matched with the generator's things by their descriptions. Things with the
+same description are matched so that as many relations as possible agree. A relation and its
+converse count as the same.
 
-`traces`: for each model, the share of claims that are parsed, the verdicts on these claims in the
-grounded context, and how well Constraint-Rule and the verdict on the delivered answer rank right
-answers before wrong ones (AUROC).
+`traces`: for each model, the share of parsed claims, the verdicts on them in the grounded context,
+and how well right answers are ranked before wrong ones (AUROC) by Constraint-Rule and by the
+verdict on the delivered answer.
 
 `claims`: the relations read from two samples of 150 sentences of that reasoning, drawn at random
-from those with a word of place. They are compared with the relations in `described_claims.jsonl`
-and `described_claims_unseen.jsonl`, which a language model annotated from the text alone, without
-seeing the parse. The reader was developed on the first sample; the second was measured before any
-of it was looked at.
+from the sentences that contain a spatial word. They are compared with the relations in
+`described_claims.jsonl` and `described_claims_unseen.jsonl`, which a language model annotated from
+the text alone, without seeing the parse. The reader was developed on the first sample. The second
+sample was measured before anyone looked at it.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ it."""
 IMAGE = "-1"
 """The generator's id of the whole picture, which is not a thing in the scene."""
 UNDERSTOOD = 0.9
-"""Confidence of relations that a scene only implies. The generators do not list these."""
+"""Confidence of relations that are only implied by a scene. The generators do not list such
+relations."""
 
 Triple = tuple[Any, str, Any]
 
@@ -97,7 +99,7 @@ def of_phrase(phrase: Phrase) -> str:
 
 
 def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterator[dict[str, int]]:
-    """Yield the ways to pair the generator's things with ours, description by description."""
+    """Yield the ways to match the generator's things with ours, description by description."""
     groups: list[list[dict[str, int]]] = []
     for description, names in theirs.items():
         numbers = ours.get(description, [])
@@ -111,8 +113,8 @@ def pairings(ours: dict[str, list[int]], theirs: dict[str, list[str]]) -> Iterat
 def story_matches(
     reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
-    """Count the relations read that are stated, all relations read, the stated ones that were read,
-    and all stated ones.
+    """Return four counts: relations read that are stated, all relations read, stated relations that
+    were read, and all stated relations.
     """
     ontology = reader.ontology
     stated = [tuple(t) for t in row["meta"]["story_triplets"] if IMAGE not in t]
@@ -142,7 +144,7 @@ def phrase_matches(
     reader: DescribedReader, row: dict[str, Any], found: Sequence[Edge], discourse: Discourse
 ) -> tuple[int, int, int, int]:
     """Count as in `story_matches`, for relations between phrases of the text. A phrase may refer to
-    anything that fits it, and "it" to anything at all.
+    any thing that fits it, and "it" to any thing at all.
     """
     ontology = reader.ontology
     edges = {r for r, s in ontology.lexicon.of_container.items()} | set(
@@ -203,8 +205,8 @@ def relations(data: Path, files: Iterable[str]) -> Iterator[list[object]]:
 
 
 def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
-    """The verdict on a delivered answer: 1 if the scene entails it, 0 if it excludes it, 0.5 if it
-    leaves it open.
+    """Return the verdict on a delivered answer: 1 if it is entailed by the scene, 0 if it is
+    excluded, 0.5 if it is open.
     """
     if labels is None:
         return 0.5
@@ -216,7 +218,7 @@ def answer_value(labels: Sequence[str] | None, found: Answer) -> float:
 
 
 def first_answer(row: dict[str, Any]) -> str:
-    """The model's answer before it explained itself, or else at the end of its reasoning."""
+    """Return the model's answer before its explanation, or else at the end of its reasoning."""
     meta = row["meta"]
     if "first_answer" in meta:
         chosen = meta["first_selected"]
@@ -278,7 +280,9 @@ _TURNED = {"contains": "inside", "right": "left", "below": "above", "behind": "f
 
 
 def coarse(triples: Iterable[Sequence[str]]) -> set[tuple[str, str, str]]:
-    """Make relations between titles as coarse as the annotations, all in one direction."""
+    """Convert relations between titles to the coarser relations in the annotations, all in one
+    direction.
+    """
     found: set[tuple[str, str, str]] = set()
     for u, relation, v in triples:
         for name in _COARSE.get(relation, (relation,)):
@@ -316,8 +320,8 @@ def claims(data: Path, misses: bool) -> Iterator[list[object]]:
 
 
 def is_annotated(claim: dict[str, Any], annotation: dict[str, Any]) -> bool:
-    """Whether a claim is the annotated one. A hash of the text decides if the annotation has one,
-    because numbers depend on how responses are split.
+    """Whether an annotation belongs to a claim. If the annotation contains a hash of the text, it
+    decides, because claim numbers depend on how responses are split.
     """
     if "text_sha" in annotation:
         text = claim["text"].strip().encode()

@@ -1,19 +1,19 @@
-"""How well the first wrong step of a trace is found: F1 as in ProcessBench.
+"""Measures how well the first wrong step of a trace is found: F1 as in ProcessBench.
 
     python experiments/first_error_table.py --data FOLDER [--traces N] [--samples N]
 
 - `StepGame`: real traces from large models that place one thing after another on a grid
   ("Therefore, B is at (-1,0)"). The steps are the lines with coordinates, and the answer. A step is
   right if its coordinates agree with the scene, according to the published meaning of the sentence
-  templates, without the auditor. Scenes with a faulty template are left out.
+  templates, without the auditor. Scenes with a faulty template are omitted.
 - `chains`: sound reasoning about generated scenes. In half of the traces, one step is changed to
-  another direction. The labels come from the generator's layout (`symbouq labels truth`) and the
-  right answer.
+  another direction. The labels are determined from the generator's layout (`symbouq labels truth`)
+  and the right answer.
 
 The auditor is compared with the most frequent first error and, for chains, with the perplexity of
-each step and the share of samples that do not support it. These come from
+each step and the share of samples that do not support it. Perplexity and samples are computed with
 `experiments/backbones/small`, which can answer such questions. Thresholds are fitted on one half of
-the traces, and everything is measured on the other.
+the traces, and all results are measured on the other half.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Labelled = tuple[dict[str, Any], list[int | None]]
 SEED = 2026
 BACKBONE = Path(__file__).parent / "backbones" / "small"
 STYLES = ("our_cot_5shot", "tot_cot_4shot")
-"""The prompts behind StepGame's traces that ask for coordinates."""
+"""The prompts in StepGame's traces that ask for coordinates."""
 _PLACED = re.compile(r"\b([A-Z]) is at \((-?\d+), ?(-?\d+)\)")
 _START = re.compile(r"suppose ([A-Z]) is at \(0, ?0\)")
 
@@ -65,8 +65,8 @@ Place = tuple[int, int]
 
 
 def sentence_patterns(phrasings: Sequence[Mapping[str, Any]]) -> list[tuple[re.Pattern[str], str]]:
-    """The templates of StepGame's sentences about two things, each with the relation of the first
-    to the second.
+    """Return the templates of StepGame's sentences about two things, each with the relation of the
+    first thing to the second.
     """
     found = []
     for phrasing in phrasings:
@@ -82,7 +82,7 @@ def sentence_patterns(phrasings: Sequence[Mapping[str, Any]]) -> list[tuple[re.P
 def places_in(
     scene: Sequence[str], start: str, patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> dict[str, Place]:
-    """Coordinates of the things in a StepGame scene, relative to one of them."""
+    """Return the coordinates of the things in a StepGame scene, relative to one of these things."""
     links: list[tuple[str, Place, str]] = []
     for sentence in scene:
         plain = sentence.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
@@ -104,8 +104,8 @@ def places_in(
 def grid_trace(
     row: Mapping[str, Any], patterns: Sequence[tuple[re.Pattern[str], str]]
 ) -> Labelled | None:
-    """Turn a response that places things on a grid into a trace with labelled steps. None if it
-    places nothing, or if the scene does not locate a thing.
+    """Turn a response that places things on a grid into a trace with labelled steps. Return None if
+    the response places nothing, or if it places a thing that the scene does not locate.
     """
     lines = [line.strip() for line in row["response"].splitlines() if line.strip()]
     starts = _START.search(row["response"])
@@ -148,7 +148,7 @@ def stepgame(data: Path) -> Iterator[Labelled]:
 
 
 def chains(count: int) -> Iterator[Labelled]:
-    """Yield labelled counterfactual chains. Every second one has a changed step."""
+    """Yield labelled traces about chains. In every second trace, one step is changed."""
     draw = random.Random(SEED)
     for number, problem in enumerate(problems("chains", count, SEED, (2, 3))):
         record = problem.record(f"chains-{SEED}-{number:05d}")
@@ -194,8 +194,8 @@ def scored(traces: Sequence[dict[str, Any]], samples: int) -> list[Score]:
 def perplexities(
     engine: TransformersEngine, instance: Instance, claims: Sequence[str]
 ) -> list[float]:
-    """Perplexity of each claim as read by the model: exp of its tokens' mean negative
-    log-probability.
+    """Return the perplexity of each claim under the model: exp of the mean negative log-probability
+    of the claim's tokens.
     """
     text = Structured(tuple(claims[:-1]), claims[-1]).encoded()
     prompt = engine.chat.ids(user_message(instance))

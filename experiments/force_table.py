@@ -1,20 +1,20 @@
-"""Do scores depend on the reasoning or on the answer? Tests changed traces.
+"""Tests whether scores depend on the reasoning or on the answer, by changing traces.
 
     python experiments/force_table.py --data FOLDER --cache FILE [--size N] [--only NAME]
 
 As in FORCE and REMOVE (arXiv 2605.08346), each trace is written as its claims and its answer, and
 then scored again:
 
-- FORCE: with another answer: the right one if the trace's is wrong, otherwise another trace's
-  answer to the question, or another label;
-- REMOVE: with the answer alone;
+- FORCE: with another answer: the right answer if the trace's answer is wrong, otherwise the answer
+  of another trace to the same question, or another label;
+- REMOVE: with only the answer;
 - SHUFFLE: with its reasoning in a different order.
 
-FORCE shows in what share of pairs the trace with the right answer scores higher than the one with
-the wrong answer (ties count half): 1 if the score follows the answer, 0.5 if it ignores it. REMOVE
-and SHUFFLE show the AUROC that remains. The scores are those of `transfer_table.py`, whose
-`--cache` is read. Models are fitted on two thirds of the scenes, and N traces about the other
-scenes are changed.
+FORCE shows the share of pairs in which the trace with the right answer has a higher score than the
+trace with the wrong answer (ties count half). This is 1 if the score depends only on the answer,
+and 0.5 if it ignores the answer. REMOVE and SHUFFLE show the remaining AUROC. The scores are the
+same as in `transfer_table.py`, and its `--cache` file is used. Models are fitted on traces about
+two thirds of the scenes. N traces about the other scenes are changed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def other(row: real.Row, said: frozenset[str], given: Sequence[frozenset[str]]) 
     Args:
         row: The trace.
         said: The labels that the trace delivers.
-        given: The answers in all traces about the question.
+        given: The delivered answers of all traces about the question.
     """
     if said != gold(row):
         return gold(row)
@@ -55,7 +55,7 @@ def other(row: real.Row, said: frozenset[str], given: Sequence[frozenset[str]]) 
 def changed(
     row: real.Row, claims: Sequence[str], said: frozenset[str], forced: frozenset[str]
 ) -> Iterator[tuple[real.Row, frozenset[str]]]:
-    """Yield a trace in each of WAYS, with the labels that it then delivers."""
+    """Yield a trace changed in each of WAYS, with the labels that the changed trace delivers."""
     bare = {key: value for key, value in row.items() if key != "response"}
     shuffled = random.Random(row["id"]).sample(claims, len(claims))
     for steps, labels in ((claims, said), (claims, forced), ([], said), (shuffled, said)):
@@ -84,7 +84,7 @@ def scores(
 
 
 def rows_of(name: str, data: Path, traces: Sequence[real.Known], size: int) -> list[list[Any]]:
-    """Rows for one set: each score, with what remains of it after each change."""
+    """Return the rows for one set: each score, with its result after each change."""
     fitted = [trace for trace in traces if real.fold_of(trace.scene)]
     rest = {t.id: t for t in traces if not real.fold_of(t.scene) and t.said}
     chosen = {*random.Random(2026).sample(sorted(rest), min(size, len(rest)))}

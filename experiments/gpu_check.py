@@ -60,7 +60,8 @@ class Load(NamedTuple):
     """How much is measured.
 
     Attributes:
-        texts: Number of texts. They are generated in batches, except that vLLM gets all at once.
+        texts: Number of texts. They are generated in batches, except that vLLM receives all texts
+            at once.
         batch: Number of texts in a batch.
         tokens: Number of tokens in each text.
         traces: Number of traces for extracting signals.
@@ -113,7 +114,7 @@ def generated(name: EngineName, folder: Path, load: Load) -> tuple[float, float]
         batch_size=load.batch if name == "transformers" else None, masked_logprobs=False
     )
     engine: Engine = load_engine(name, str(folder), options)
-    # Ask for a long text, so that random weights do not end it early.
+    # Require a long text, so that a model with random weights does not stop early.
     requests = [
         Request(text, load.tokens, SCHEMA, 1.0, n) for n, text in enumerate(messages(load.texts))
     ]
@@ -126,7 +127,9 @@ def generated(name: EngineName, folder: Path, load: Load) -> tuple[float, float]
 
 
 def signalled(folder: Path, load: Load) -> tuple[float, float]:
-    """Measure for how many traces per second signals are extracted, and the peak memory in GB."""
+    """Measure the number of traces per second when extracting signals, and the peak memory in
+    GB.
+    """
     model = find_model(str(folder))
     chat = Chat(load_tokenizer(model))
     network = load_network(model, best_device(), attn_implementation="eager")
@@ -170,8 +173,8 @@ def measured(name: str, folder: Path, load: Load, device: str) -> Iterator[Measu
 
 @contextmanager
 def _room() -> Iterator[Path]:
-    """Make a temporary folder, in memory if there is room, because 16 GB are written and read
-    again.
+    """Make a temporary folder. It is in memory if there is room, because 16 GB are written and
+    read.
     """
     memory = Path("/dev/shm")
     large = memory.is_dir() and shutil.disk_usage(memory).free > 40 * GB

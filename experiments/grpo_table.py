@@ -2,13 +2,13 @@
 
     python experiments/grpo_table.py [--family blocks] [--steps N] [--out FOLDER]
 
-The model is `experiments/backbones/tiny`. It learned about the scenes from sound traces but is
-rarely certain: answers drawn at temperature 1 are right far less often than its most probable ones.
-It is trained with `symbouq.rewards.trl_reward` on generated questions, without seeing right
-answers. Before and after, answers to other questions are drawn and audited. Printed are the reward
-during training, averaged over parts of the run, and for the other questions the share of right
-answers (which the reward never saw), the share of answers with a contradicted claim, and which
-claim is contradicted first.
+The model is `experiments/backbones/tiny`. It was trained on sound traces about such scenes but is
+rarely certain: answers sampled at temperature 1 are right far less often than the most probable
+answers. It is trained with `symbouq.rewards.trl_reward` on generated questions, without access to
+right answers. Before and after training, answers to other questions are sampled and audited. The
+script prints the reward during training, averaged over parts of the run. For the other questions,
+it prints the share of right answers (not used by the reward), the share of answers with a
+contradicted claim, and which claim is contradicted first.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def rows(family: str, hops: tuple[int, ...], count: int) -> list[dict[str, Any]]
 
 
 def measured(model: Path, family: str, hops: tuple[int, ...], count: int) -> dict[str, float]:
-    """Measure the answers that a model draws for other questions."""
+    """Measure the answers that a model samples for questions not used in training."""
     engine = TransformersEngine(str(model), Options(device="cpu"))
     questions = [asked(p, n) for n, p in enumerate(problems(family, count, SEED + 1, hops))]
     requests = [
@@ -105,7 +105,7 @@ def main(
     questions: int,
     out: Path | None,
 ) -> None:
-    """Train, measure and print."""
+    """Train, measure and print the results."""
     torch.manual_seed(SEED)
     before = measured(BACKBONE, family, hops, questions)
     with tempfile.TemporaryDirectory() as scratch:

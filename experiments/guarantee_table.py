@@ -1,12 +1,13 @@
-"""Guarantees for traces from large models: how much is accepted, and how much of that is wrong.
+"""Guarantees for traces from large models: how many traces are accepted, and how many of these are
+wrong.
 
     python experiments/guarantee_table.py --data FOLDER [--cache FILE] [--jobs N] [--only NAME]
 
-Half of a dataset's scenes, chosen by hash, are given to `fit --guarantee`, which uses half of those
-for calibration. The traces about the other scenes are predicted. At first, all answering models
-occur on both sides. Then each model's traces are predicted by a fit on the other models' traces, so
-they are drawn differently from those used for calibration. The cache is the same as for
-`transfer_table.py`.
+Half of a dataset's scenes, chosen by hash, are used for `fit --guarantee`, which uses half of these
+scenes for calibration. Predictions are made for the traces about the remaining scenes. In the first
+setting, all answering models occur on both sides. In the second, the traces of each model are
+predicted after fitting on the traces of the other models, so their distribution differs from that
+of the calibration traces. The cache is the same as for `transfer_table.py`.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""How well probes work on a target if they are fitted on its own traces.
+"""Measures how well probes work on a target if they are fitted on traces of this target.
 
     python experiments/own_probes_table.py experiments/laptop.yaml --run runs/laptop --data FOLDER
 
-In an experiment, probes are fitted on the source alone. If they fail on a target, either what they
-learned does not transfer, or the hidden states contain little to learn. For each backbone and
-target, this script compares two AUROCs over the same traces (validation and test). One is that of
-the source's probes, averaged over seeds. The other is that of probes fitted on four fifths of these
-traces and applied to the last fifth, with all traces about a scene together (first seed; a quarter
-of the four fifths chooses the epoch and calibrates). Both count only pairs of traces within the
-same fifth.
+In an experiment, probes are fitted only on the source. If they fail on a target, either the probes
+do not transfer, or the hidden states contain little useful information. For each backbone and
+target, this script compares two AUROCs over the same traces (validation and test). The first is the
+AUROC of the source's probes, averaged over seeds. The second is the AUROC of probes that are fitted
+on four fifths of these traces and applied to the last fifth, with only the first seed. All traces
+about a scene are in the same fifth, and a quarter of the four fifths is used to choose the epoch
+and to calibrate. Both AUROCs compare only pairs of traces within the same fifth.
 """
 
 from __future__ import annotations
@@ -36,11 +36,14 @@ from symbouq.metrics import auroc_within
 PROBES = [name for name, scorer in SCORERS.items() if scorer.family == "neural"]
 FOLDS = 5
 PARTS = 4
-"""Of the traces outside a fold, one part in this many chooses the epoch and calibrates."""
+"""The traces outside a fold are divided into this many parts. One part is used to choose the epoch
+and to calibrate."""
 
 
 def divided(items: Sequence[Labelled], parts: int, seed: int) -> list[list[int]]:
-    """Divide labelled traces into parts with similar shares of right answers; scenes stay whole."""
+    """Divide labelled traces into parts with similar shares of right answers. Scenes are not
+    divided.
+    """
     right = [item.correct for item in items]
     scenes = [scene_key(item.example.record["scene"]) for item in items]
     split = StratifiedGroupKFold(parts, shuffle=True, random_state=seed).split(right, right, scenes)
@@ -69,7 +72,7 @@ def fitted_there(
 def brought_there(
     made: Experiment, cells: Sequence[CellStages], name: str, items: Sequence[Labelled]
 ) -> list[list[float]]:
-    """Scores of the same traces from the source's probes, by seed."""
+    """Return scores of the same traces from the source's probes, by seed."""
     by_seed: dict[int, dict[str, float]] = {}
     for cell in cells:
         for row in bank.read_scores(made.run.output(cell.scores[None])):
@@ -80,7 +83,7 @@ def brought_there(
 
 
 def labelled(made: Experiment, cell: CellStages) -> list[Labelled]:
-    """The traces in a cell whose answer is known to be right or wrong."""
+    """Return the traces in a cell for which it is known whether the answer is right."""
     files: dict[Any, Path] = {(s, s.outputs[0]): made.run.output(s) for s in cell.inputs()}
     traces = cell.split(Work(made.run.folder, files)).labelled()
     return [item for item in traces if item.correct is not None]

@@ -1,10 +1,10 @@
-"""How early a trace shows whether its answer will be right.
+"""Measures how early in a trace it becomes clear whether the answer will be right.
 
     python experiments/prefix_table.py --data FOLDER [--size N] [--only NAME]
 
 The table shows the AUROC of Constraint-Rule after each tenth of a trace's reasoning, without the
 answer (as `symbouq audit --follow` prints it), and for the whole trace. From each set, N traces are
-drawn at random. Traces and labels are those of `transfer_table.py`.
+drawn at random. The traces and labels are the same as in `transfer_table.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TENTHS = range(1, 11)
 
 
 def so_far(claims: list[dict[str, Any]]) -> float:
-    """Constraint-Rule for claims whose conclusion has not been read yet."""
+    """Compute Constraint-Rule from claims before the conclusion."""
     unread = {"relations": [], "verdict": "unknown", "repair_cost": 0}
     told = [*claims, unread]
     return constraint_rule(
@@ -38,7 +38,7 @@ def so_far(claims: list[dict[str, Any]]) -> float:
 
 
 def row_of(name: str, data: Path, size: int) -> Iterator[str]:
-    """The cells for one set."""
+    """Yield the cells for one set."""
     given = [*real.SETS[name](data)]
     auditor = real.readers()[0].auditor
     scores: list[list[float]] = []

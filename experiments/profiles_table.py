@@ -1,4 +1,4 @@
-"""What the profiles say about benchmarks and real answers: Markdown tables.
+"""Results of the profiles on benchmarks and real answers, as Markdown tables.
 
     python experiments/profiles_table.py --data FOLDER [--section NAME ...]
 
@@ -52,7 +52,7 @@ Row = dict[str, Any]
 
 
 def parsed(auditor: TraceAuditor, row: Row) -> ParsedTrace:
-    """Parse a scene's sentences and its question with a profile, without claims."""
+    """Parse the scene and the question of a row, without claims."""
     trace = Trace(
         id=row["id"],
         dataset=row["dataset"],
@@ -78,8 +78,8 @@ _POINTS = re.compile(r"(\w+) (?:is to the (north|south)?(east|west)? of|overlaps
 
 
 def can_all_hold(sentences: Iterable[str]) -> bool:
-    """Whether statements about points can hold together, in plain Python. Things are pushed along
-    each axis until all statements hold; if they come to rest, the statements can.
+    """Whether statements about points can hold together, in plain Python. Things are moved along
+    each axis until all statements hold. If the movement ends, the statements can hold together.
     """
     found = [_POINTS.fullmatch(sentence) for sentence in sentences]
     stated = []
@@ -106,7 +106,7 @@ def _ordered(stated: Sequence[tuple[str, int, str]]) -> bool:
 
 
 def is_minimal_clash(sentences: Sequence[str]) -> bool:
-    """Whether statements cannot all hold, but can if any one of them is left out."""
+    """Whether the statements cannot all hold, but can hold if any one of them is omitted."""
     return not can_all_hold(sentences) and all(
         can_all_hold([*sentences[:n], *sentences[n + 1 :]]) for n in range(len(sentences))
     )
@@ -114,7 +114,9 @@ def is_minimal_clash(sentences: Sequence[str]) -> bool:
 
 @dataclass
 class Consistency:
-    """Counts of scenes: all, with the gold verdict, infeasible, with a minimal clash."""
+    """Numbers of scenes: all, those with the gold verdict, infeasible ones, and those with a
+    minimal clash.
+    """
 
     rows: int = 0
     right: int = 0
@@ -154,8 +156,8 @@ def consistency_section(data: Path) -> None:
 
 
 def positions(data: Path) -> tuple[int, int]:
-    """For task 17, count the questions and those answered as in gold (yes if entailed, otherwise
-    no).
+    """For task 17, count all questions and the questions with the gold answer (yes if entailed,
+    otherwise no).
     """
     auditor = TraceAuditor("babi")
     asked = right = 0
@@ -180,10 +182,12 @@ class Paths:
 
     Attributes:
         rows: Number of questions.
-        direction: The net direction of the gold path is entailed for its ends.
-        arrives: The gold path, walked in unit steps, is entailed to end at the goal.
-        only: It is the only path of its length whose every step from room to room follows from one
-            sentence.
+        direction: Number of questions for which the net direction of the gold path is entailed
+            between its two ends.
+        arrives: Number of questions for which it is entailed that the gold path, walked in unit
+            steps, ends at the goal.
+        only: Number of questions for which the gold path is the only path of this length in which
+            each step between rooms follows from a single sentence.
     """
 
     rows: int = 0
@@ -239,8 +243,8 @@ def _walks(
     goal: int,
     length: int,
 ) -> list[tuple[str, ...]]:
-    """The paths of the given length from start to goal in which each step is entailed by one
-    sentence.
+    """Return the paths of the given length from start to goal in which each step is entailed by a
+    single sentence.
     """
     steps: dict[tuple[int, str], set[int]] = defaultdict(set)
     for sentence in sentences:
@@ -283,7 +287,7 @@ FIND_RELATION = (
     "sparp/sparp_ps1_published_test.jsonl.gz",
     "sparp/sparp_ps1_published_graph.jsonl.gz",
 )
-"""The files whose rows contain the stated relations."""
+"""The files with stated relations in their rows."""
 
 _SPARP_LABELS = {
     "outside": "dc",
@@ -299,13 +303,15 @@ _SPARP_LABELS = {
 
 
 def relation_of(label: str) -> str:
-    """The relation that a label in SpaRTUN or SpaRP names."""
+    """Return the relation for a label in SpaRTUN or SpaRP."""
     return _SPARP_LABELS.get(label, label)
 
 
 @dataclass(frozen=True)
 class Found:
-    """A "find the relation" question, with what is certain and what gold says."""
+    """A "find the relation" question, with the relations that are certain and the gold
+    relations.
+    """
 
     row: Row
     certain: frozenset[str]
@@ -318,7 +324,7 @@ class Found:
 
 
 def found_relations(path: Path) -> Iterator[Found]:
-    """Yield what is certain about each pair asked about, from the stated relations."""
+    """For each question, yield the relations that are certain, given the stated relations."""
     ontology = LIBRARY.ontology("spartun")
     for row in rows(path):
         meta = row["meta"]
@@ -334,7 +340,8 @@ def found_relations(path: Path) -> Iterator[Found]:
 
 
 def unsound_reason(found: Found) -> str | None:
-    """Why gold goes beyond RCC-8 in a row; None unless a chain of tpp is the reason.
+    """Return the reason why the gold set goes beyond RCC-8, or None if the reason is not a chain of
+    tpp.
 
     Gold must exceed what is certain by one relation, ntpp or its inverse; RCC-8 leaves open whether
     this or the tangential relation holds. The two things must be linked by a chain of only tpp.
@@ -364,7 +371,7 @@ def unsound_reason(found: Found) -> str | None:
 
 
 def _chain(links: set[tuple[str, str]], start: str, end: str) -> list[str] | None:
-    """The things on a shortest chain of links; None if there is none."""
+    """Return the things on a shortest chain of links; None if there is no chain."""
     chains, seen = [[start]], {start}
     for chain in chains:
         if chain[-1] == end:
@@ -377,13 +384,13 @@ def _chain(links: set[tuple[str, str]], start: str, end: str) -> list[str] | Non
 
 
 def unsound_rows() -> set[tuple[str, str]]:
-    """The listed rows, as file and id."""
+    """Return the listed rows, as file and id."""
     lines = UNSOUND_ROWS.read_text(encoding="utf-8").splitlines()
     return {(row["file"], row["id"]) for row in map(json.loads, lines)}
 
 
 def list_unsound(data: Path) -> None:
-    """Write the rows whose gold rests on the unsound rule to `unsound_rows.jsonl`."""
+    """Write the rows with gold labels based on the unsound rule to `unsound_rows.jsonl`."""
     lines = []
     for file in FIND_RELATION:
         for found in found_relations(data / file):
@@ -473,7 +480,7 @@ class Blocks:
         self._certain: dict[tuple[int, int], frozenset[str]] = {}
 
     def certain(self, pairs: Iterable[tuple[Row, Row]]) -> list[frozenset[str]]:
-        """The labels that apply to each pair of objects in every world of the scene.
+        """Return, for each pair of objects, the labels that apply in every world of the scene.
 
         Raises:
             ValueError: If the scene contradicts itself.
@@ -490,7 +497,8 @@ class Blocks:
         return [self._certain[pair] for pair in asked]
 
     def meant(self, description: str) -> list[Row]:
-        """The objects that a description fits. A clause fits if it certainly holds.
+        """Return the objects that fit a description. An object fits a clause if the clause
+        certainly holds.
 
         Raises:
             ValueError: If the description has another form.
@@ -538,8 +546,8 @@ _BLOCK_NAME = re.compile(r"(?:block )?([A-C])", re.IGNORECASE)
 
 
 def unstated(meta: Row) -> int:
-    """Count the row's relations that its text states in neither direction. A relation is stated if
-    a triplet read from the text has it between phrases that may refer to the two things.
+    """Count the relations of a row that the text states in neither direction. A relation is stated
+    if a triplet from the text contains it between phrases that may refer to the two things.
     """
     objects = {thing["id"]: thing for thing in meta["objects"]}
     said = [
@@ -581,11 +589,13 @@ class BlockQuestions:
     Attributes:
         rows: Number of questions.
         relations: Number of relations taken from the rows.
-        unstated: How many of them the texts do not state.
-        resolved: Questions whose two descriptions each refer to one object.
-        exact: Of these: what is certain is exactly the gold set (for don't-know: nothing).
-        missing: Of these: something certain is not in gold.
-        beyond: Of these: something in gold is not certain.
+        unstated: Number of these relations that are not stated in the texts.
+        resolved: Number of questions in which each of the two descriptions refers to exactly one
+            object.
+        exact: Number of resolved questions for which the certain labels equal the gold set (for
+            don't-know: the empty set).
+        missing: Number of resolved questions with a certain label that is not in the gold set.
+        beyond: Number of resolved questions with a gold label that is not certain.
         unresolved: Ids of the other questions.
     """
 
@@ -663,7 +673,7 @@ QSR_FILES = ("rcc8", "cdc", "rcc8_thinking", "cdc_thinking")
 
 @cache
 def compositions(calculus: str) -> dict[tuple[str, str], frozenset[str]]:
-    """The composition table that a profile implies, with labels in upper case."""
+    """Return the composition table implied by a profile, with labels in upper case."""
     profile, family, _ = QSR[calculus]
     derived = composition_table(LIBRARY.ontology(profile), family)
     return {
@@ -673,7 +683,7 @@ def compositions(calculus: str) -> dict[tuple[str, str], frozenset[str]]:
 
 
 def gold_compositions(data: Path, calculus: str) -> dict[tuple[str, str], frozenset[str]]:
-    """The gold composition table, with labels in upper case."""
+    """Return the gold composition table, with labels in upper case."""
     text = (data / "qsr_composition" / "gold_tables.json").read_text(encoding="utf-8")
     cells: dict[str, list[str]] = json.loads(text)[QSR[calculus][2]]
     found = {}
@@ -684,7 +694,9 @@ def gold_compositions(data: Path, calculus: str) -> dict[tuple[str, str], frozen
 
 
 def delivered_text(row: Row) -> str:
-    """The message that a model delivered. If it has a final message, `response` is its thinking."""
+    """Return the message that a model delivered. If there is a final message, `response` contains
+    only the model's thinking.
+    """
     text: str = row["meta"].get("final_message", row["response"])
     return text
 
@@ -769,7 +781,7 @@ def qsr_section(data: Path) -> None:
 
 def sample(data: Path, size: int, seed: int = 2026) -> Iterator[str]:
     """Yield delivered sets with the ends of their responses, to be judged by eye. They are drawn
-    from all responses in the half on which the reader was not developed.
+    from the half of the responses that was not used to develop the reader.
     """
     found = [
         delivery

@@ -1,7 +1,7 @@
 """A second method of reading delivered answers, to check labels.
 
-It shares no code with the package's matcher (`symbouq.auditing.answers`). It looks for the words of
-labels after the last "answer", otherwise in the last sentence, and knows no grammar.
+It shares no code with the package's matcher (`symbouq.auditing.answers`). It searches for the words
+of labels after the last "answer", otherwise in the last sentence, and uses no grammar.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _ANY_CASE = {*_OTHER_WORDS, *_GRID.values(), "overlap"}
 
 
 def extracted(response: str, space: Sequence[str]) -> frozenset[str]:
-    """Extract the labels of an answer space that a response delivers, if any.
+    """Extract the labels that a response delivers.
 
     Args:
         response: The response.
@@ -80,7 +80,7 @@ def _labels(text: str, space: Sequence[str]) -> frozenset[str]:
 
 
 def _direction(text: str) -> frozenset[str]:
-    """The grid label that a text's direction words express together."""
+    """Return the grid label that the direction words in a text express together."""
     lower = text.lower()
     if re.search(_OPEN, lower):
         return frozenset()

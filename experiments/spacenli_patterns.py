@@ -1,26 +1,26 @@
-"""How well SpaceNLI is answered, on patterns whose words are known and on others.
+"""Measures how well SpaceNLI is answered, on patterns with known words and on other patterns.
 
 `python experiments/spacenli_patterns.py --data FOLDER` makes a table for each half of the patterns.
 A pattern (`meta.pattern`) is in half 0 if the first byte of its id's SHA-256 is even, otherwise in
-half 1. Words and rules were made with only the validation rows of half 0. Half 1 was then measured
-once, at commit d3685c4, before any of its rows was looked at:
+half 1. Words and rules were developed using only the validation rows of half 0. Half 1 was then
+measured once, at commit d3685c4, before anyone looked at its rows:
 
     validation, 175 rows of 79 patterns: 81.1 % right, 13.7 % wrong, 5.1 % unread
     test, 1,160 rows of the same patterns: 80.8 % right, 13.8 % wrong, 5.4 % unread
 
-With the lexicon of that commit, and if answers that are open only for lack of words count as
-unread:
+With the lexicon of that commit, but counting answers as unread if they are open only because of
+unknown words:
 
     validation: 76.6 % right, 7.4 % wrong, 16.0 % unread
     test: 75.5 % right, 7.8 % wrong, 16.7 % unread
 
-That rule, but no word, was added after looking at rows of half 1. In all measurements, what was
-called entailed or contradicted was so.
+This counting rule was added after looking at rows of half 1, but no words were added. In all
+measurements, all answers "entailed" and "contradicted" were right.
 
-With `--leave-out pattern`, each pattern is answered with a lexicon that lacks everything used only
-by its own rows: facts about verbs and ways, and phrases for relations, but not rules, grammar or
-function words. With `--leave-out number`, the lexicon lacks what only they and the pattern's
-variants (104, 104a, 104d*) use.
+With `--leave-out pattern`, each pattern is answered with a lexicon without the entries used only by
+this pattern's rows. This concerns facts about verbs and ways, and phrases for relations, but not
+rules, grammar or function words. With `--leave-out number`, entries used only by the pattern and
+its variants (104, 104a, 104d*) are removed.
 """
 
 from __future__ import annotations
@@ -49,17 +49,19 @@ Fact = tuple[str, ...]
 
 
 def half(row: Row) -> str:
-    """The half, 0 or 1, that contains a problem's pattern."""
+    """Return the half, 0 or 1, that contains a problem's pattern."""
     return f"half {hashlib.sha256(pattern(row).encode()).digest()[0] % 2}"
 
 
 def pattern(row: Row) -> str:
-    """The pattern from which a problem was made."""
+    """Return the pattern from which a problem was made."""
     return str(row["meta"]["pattern"])
 
 
 def number(row: Row) -> str:
-    """The number with which a problem's pattern begins. Variants share it."""
+    """Return the number at the beginning of a problem's pattern. Variants of a pattern have the
+    same number.
+    """
     return re.split(r"\D", pattern(row))[0]
 
 
@@ -106,7 +108,7 @@ class Lacking(OntologyLibrary):
         self._rest: dict[str, Ontology] = {}
 
     def ontology(self, profile: str | None = None) -> Ontology:
-        """The tables of a profile without the missing facts."""
+        """Return the ontology of a profile without the given facts."""
         whole = super().ontology(profile)
         if whole.profile in self._rest:
             return self._rest[whole.profile]
@@ -131,7 +133,7 @@ def facts(ontology: Ontology) -> Iterator[Fact]:
 
 
 def words(reader: EventReader, row: Row) -> set[str]:
-    """The verbs, ways and relations in a problem, and their texts."""
+    """Return the verbs, ways and relations in a problem, and the words that express them."""
     found: set[str] = set()
     ontology = reader.ontology
     for sentence in (*row["scene"], row["question"]):
@@ -151,8 +153,8 @@ def words(reader: EventReader, row: Row) -> set[str]:
 
 
 def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
-    """Whether a problem with the given words uses a fact: it has the word that the fact is about,
-    or the text that it supplies, and the relations that it names.
+    """Whether a problem with the given words uses a fact. The problem must contain the word that
+    the fact is about, or the phrase in the fact, and all relations in the fact.
     """
     name, about, *rest = fact
     if name in ("way", "compared", "times", "phrase"):
@@ -163,7 +165,7 @@ def used(ontology: Ontology, fact: Fact, found: set[str]) -> bool:
 def left_out(
     reader: EventReader, problems: Iterable[Row], family: Callable[[Row], str]
 ) -> dict[str, set[Fact]]:
-    """The facts used only by each family of problems."""
+    """Return, for each family of problems, the facts used only by this family."""
     vocabulary: dict[str, list[set[str]]] = {}
     for row in problems:
         vocabulary.setdefault(family(row), []).append(words(reader, row))

@@ -1,11 +1,11 @@
-"""What the audit says about real StepGame traces: the table in the README.
+"""Results of the audit on real StepGame traces: the table in the README.
 
     python experiments/stepgame_table.py --data FOLDER [--halves]
 
-One row per trace file and profile: how many claims are parsed, the verdicts on these in both
-contexts, and how well Constraint-Rule and the verdict on the conclusion in each context rank right
-answers before wrong ones (AUROC). An answer's label is found by its words alone, without the
-parser, and compared with the gold label.
+There is one row per trace file and profile. It shows the number of parsed claims, the verdicts on
+these claims in both contexts, and how well right answers are ranked before wrong ones (AUROC) by
+Constraint-Rule and by the verdict on the conclusion in each context. The label of an answer is
+found only from its words, without the parser, and compared with the gold label.
 """
 
 from __future__ import annotations
@@ -71,13 +71,14 @@ def states_relation(text: str, scene: Sequence[str]) -> bool:
 
 
 def first_half(identity: str) -> bool:
-    """Whether a trace is in the half on which the wording rules were fixed."""
+    """Whether a trace is in the half on which the wording rules were developed."""
     return hashlib.sha256(identity.encode()).digest()[0] % 2 == 0
 
 
 def halves(path: Path) -> Iterator[list[object]]:
-    """Yield results for each half of a file's traces: the feasible scenes, the AUROC of the
-    grounded conclusion, and the share of relation-stating sentences that are read.
+    """Yield results for each half of a file's traces: the number of feasible scenes, the AUROC of
+    the grounded verdict on the conclusion, and the share of sentences stating a relation that are
+    read.
     """
     auditor = TraceAuditor()
     for name, wanted in (("first", True), ("second", False)):

@@ -2,29 +2,30 @@
 
     python experiments/transfer_table.py --data FOLDER [--cache FILE] [--size N]
 
-Every trace is audited once. It is predicted by a fit on other questions *and* other answering
-models (only on other questions, if a set has just one model). Questions are divided into FOLDS
-folds, keeping scenes together. A model with fewer than LEAST traces is used only for fitting.
-Labels come from `second_extractor.py`, not from the matcher that several scores use.
+Every trace is audited once. Its reliability is predicted by a model fitted on other questions *and*
+other answering models (only on other questions if a set has only one answering model). Questions
+are divided into FOLDS folds, keeping scenes together. An answering model with fewer than LEAST
+traces is used only for fitting. Labels are determined with `second_extractor.py`, not with the
+matcher that several scores use.
 
-The scores, and what they use:
+The scores, with their inputs in parentheses:
 
 - `length` (trace): fewer words are better;
-- `consistency` (other answers): how many of the same model's other answers to the question agree;
-  only for traces with other answers;
-- `solve` (scene, answer): 1 if the scene settles the question with this answer, 0 if with another,
+- `consistency` (other answers): how many of the same model's other answers to the question agree
+  with this answer; only for traces with other answers;
+- `solve` (scene, answer): 1 if this answer follows from the scene, 0 if another answer follows,
   otherwise 0.5;
-- `verdict` (scene, answer): likewise, by the grounded verdict on the conclusion;
+- `verdict` (scene, answer): the same values, according to the grounded verdict on the conclusion;
 - `rule` (scene, trace): Constraint-Rule by the strict auditor;
 - `paper` (scene, trace, labels of other traces): the paper's composition of the scores available
   from text, by the strict auditor (`--answers relation`);
 - `dual`, `worlds` (scene, trace, answer, labels of other traces): the compositions of `symbouq
   fit`.
 
-The first table covers the questions that, according to the auditor's own solver, the scene does not
-settle; for these, `solve` says nothing. Intervals and p-values come from resampling scenes, with
-all their traces. For fitted scores, the data used for fitting are also resampled, REFITS times.
-p-values are adjusted by Holm's method over the rows of a table.
+The first table covers the questions that the scene does not settle according to the auditor's own
+solver. For these questions, `solve` is uninformative. Intervals and p-values are computed by
+resampling scenes, with all their traces. For fitted scores, the data used for fitting are also
+resampled, REFITS times. p-values are adjusted by Holm's method over the rows of a table.
 """
 
 from __future__ import annotations
@@ -61,8 +62,8 @@ REFITS = 3
 UNFITTED = ("length", "consistency", "solve", "verdict", "rule")
 METHODS = (*UNFITTED, *COMPOSITIONS)
 _BY_HAND = Path(__file__).with_name("answers_by_hand.jsonl")
-"""The labels that 200 responses deliver, read one by one by a language model that did not see the
-right answers."""
+"""The labels delivered in 200 responses, as read one by one by a language model that did not see
+the right answers."""
 _VERDICTS = {"entailed": 1.0, "contradicted": 0.0}
 
 
@@ -70,15 +71,15 @@ class Known(NamedTuple):
     """A trace that has been audited and labelled.
 
     Attributes:
-        id: Its file and id.
-        dataset: Name of its set.
+        id: File and id of the trace.
+        dataset: Name of the set.
         model: The answering model.
-        scene: Key of its scene.
-        question: Key of its scene and question.
-        readings: The trace as each composition sees it.
-        right: Whether its answer is right, by the second extractor.
-        matched: Whether it is right, by the package's matcher.
-        said: The labels that it delivers, by the second extractor.
+        scene: Key of the scene.
+        question: Key of the scene and the question.
+        readings: The reading of the trace for each composition.
+        right: Whether the answer is right according to the second extractor.
+        matched: Whether the answer is right according to the package's matcher.
+        said: The delivered labels according to the second extractor.
         settled: Whether the scene settles the question.
         unfitted: The scores that need no fitting; None for a missing score.
     """
@@ -105,7 +106,7 @@ def _of(*names: str) -> Callable[[Path], Iterator[Row]]:
 
 
 def stepgame(data: Path) -> Iterator[Row]:
-    """Yield the StepGame traces that contain reasoning, which have no answer space."""
+    """Yield the StepGame traces with reasoning. They have no answer space."""
     for path in sorted((data / "stepgame").glob("llm_traces_*cot*.jsonl.gz")):
         style = path.name.removeprefix("llm_traces_").removesuffix(".jsonl.gz")
         for row in rows(path):
@@ -124,15 +125,17 @@ SETS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 @cache
 def readers() -> tuple[Reader, Reader]:
-    """The readers of this process: one for the paper's composition, one for the others."""
+    """Return the readers used in this process: one for the paper's composition, one for the
+    others.
+    """
     return Reader("paper"), Reader("worlds")
 
 
 class Scored(NamedTuple):
-    """A trace as the scores see it.
+    """A trace in the form used by the scores.
 
     Attributes:
-        readings: The trace as each composition sees it.
+        readings: The reading of the trace for each composition.
         unfitted: The scores that need no fitting, except `consistency`.
         settled: Whether the scene settles the question.
     """
@@ -147,8 +150,8 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
 
     Args:
         trace: The trace, without labels.
-        said: The labels that it delivers.
-        words: Number of words that it has.
+        said: The labels that the trace delivers.
+        words: Number of words in the response.
     """
     paper, worlds = readers()
     try:
@@ -175,12 +178,14 @@ def scored(trace: Trace, said: frozenset[str], words: int) -> Scored | None:
 
 
 def unlabelled(row: Row) -> Trace:
-    """Return a trace without what says whether it is right, so readers see no labels."""
+    """Return a trace without the fields that show whether it is right, so that readers have no
+    access to labels.
+    """
     return Trace.model_validate(row).model_copy(update={"answer": None, "correct": None})
 
 
 def by_matcher(row: Row) -> frozenset[str]:
-    """The labels that a response delivers, according to the package's matcher."""
+    """Return the labels that a response delivers according to the package's matcher."""
     space = space_of(row["answer_space"], None, row["dataset"])
     return frozenset(delivered(row["response"], space, row["question"]) or ())
 
@@ -227,7 +232,9 @@ def read(name: str, data: Path, jobs: int, size: int) -> list[Known]:
 
 
 def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], Any]], Any]:
-    """Make a function that computes a key's value, or takes it from a file of earlier values."""
+    """Make a function that returns the value for a key. It is taken from a file of earlier values
+    if possible, otherwise computed.
+    """
     kept = pickle.loads(cache.read_bytes()) if cache and cache.exists() else {}
 
     def once(key: tuple[str, ...], make: Callable[[], Any]) -> Any:
@@ -243,7 +250,7 @@ def remembered(cache: Path | None) -> Callable[[tuple[str, ...], Callable[[], An
 def sets_of(
     data: Path, cache: Path | None, jobs: int, size: int, only: Sequence[str]
 ) -> dict[str, list[Known]]:
-    """Read the traces of the sets in `only` (empty: all). Those in the cache are not read again."""
+    """Read the traces of the sets in `only` (empty: all). Sets in the cache are not read again."""
     once = remembered(cache)
     return {
         name: once((name, readers()[1].ontology_hash), partial(read, name, data, jobs, size))
@@ -252,8 +259,8 @@ def sets_of(
 
 
 def against_hand(name: str, data: Path) -> tuple[int, int, int]:
-    """Count the answers in a set that were read one by one and, for each extractor, those on which
-    it disagrees with that reading about whether they are right.
+    """Count the answers in a set that were read one by one. For each extractor, also count how
+    often it disagrees with this reading on whether the answer is right.
     """
     lines = _BY_HAND.read_text(encoding="utf-8").splitlines()
     hand = {row["id"]: row["delivered"] for row in map(json.loads, lines) if row["set"] == name}
@@ -269,13 +276,13 @@ def against_hand(name: str, data: Path) -> tuple[int, int, int]:
 
 
 def fold_of(scene: str, folds: int = FOLDS) -> int:
-    """The fold to which a scene belongs."""
+    """Return the fold to which a scene belongs."""
     return hashlib.sha256(f"transfer\n{scene}".encode()).digest()[0] % folds
 
 
 def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield the positions of the traces to fit on and of those to predict, for each fold of scenes
-    and each model.
+    """For each fold of scenes and each model, yield the positions of the traces for fitting and of
+    the traces to be predicted.
     """
     models = np.array([trace.model for trace in traces])
     folds = np.array([fold_of(trace.scene) for trace in traces])
@@ -291,7 +298,8 @@ def held_out(traces: Sequence[Known]) -> Iterator[tuple[NDArray[np.intp], NDArra
 
 
 def predicted(traces: Sequence[Known], seed: int | None) -> dict[str, NDArray[np.float64]]:
-    """Held-out reliability of each trace, by composition; NaN if its model has too few traces.
+    """Return the held-out reliability of each trace, by composition; NaN if the trace's model has
+    too few traces.
 
     Args:
         traces: Traces of one set.
@@ -322,8 +330,8 @@ def _resampled(keys: Sequence[str], chance: np.random.Generator) -> NDArray[np.i
 
 
 Runs = Mapping[str, NDArray[np.float64]]
-"""Scores by method, `[runs, traces]`: the first run as it is, the others with the data for fitting
-resampled."""
+"""Scores by method, `[runs, traces]`. The first run uses the original data for fitting, the other
+runs resampled data."""
 
 
 def runs(traces: Sequence[Known]) -> Runs:
@@ -339,7 +347,7 @@ def runs(traces: Sequence[Known]) -> Runs:
 
 
 class Areas(NamedTuple):
-    """AUROC of a score, and its values on resamples, NaN if undefined because there is only one
+    """AUROC of a score, and its values on resamples; a value is NaN if the resample has only one
     class.
     """
 
@@ -387,7 +395,9 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def p_value(first: Areas, second: Areas) -> float:
-    """p-value of no difference between two scores; NaN if no resample defines both."""
+    """Return the p-value for no difference between two scores; NaN if there is no resample on which
+    both are defined.
+    """
     differences = first.drawn - second.drawn
     differences = differences[~np.isnan(differences)]
     return two_sided(differences) if len(differences) else float("nan")
@@ -421,7 +431,7 @@ def lines(
 
 
 MOST = 2500
-"""Maximum number of traces read from a set, unless told otherwise."""
+"""Default maximum number of traces read from a set."""
 
 
 def sets_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Measures the speed of the audit, next to a plain-Python and a z3 auditor, in one run.
+"""Measures the speed of the audit, and of auditors in plain Python and with z3 for comparison.
 
     python experiments/benchmarks/audit_speed.py --data FOLDER [--section NAME ...]
 
@@ -84,8 +84,8 @@ def real_traces(data: Path) -> list[dict[str, Any]]:
 def drawn_traces(
     data: Path, count: int, wrong: float = 0.2
 ) -> list[tuple[list[Triple], list[Triple]]]:
-    """Draw relation traces over real scenes. Each has six claims taken from one layout of the
-    scene; a share `wrong` of them is replaced by a wrong direction.
+    """Draw traces of relations about real scenes. Each has six claims taken from one layout of the
+    scene. A share `wrong` of the claims is changed to a wrong direction.
     """
     rng = random.Random(SEED)
     auditor = TraceAuditor("nine-way")
@@ -135,7 +135,9 @@ def _direction(a: tuple[int, int], b: tuple[int, int]) -> str:
 def ours(
     scene: Sequence[Triple], claims: Sequence[Triple], ontology: Ontology | None = None
 ) -> list[tuple[str, str, int | None]]:
-    """Run only the package's logic. Its memory of scenes does not help: each occurs once."""
+    """Run only the package's logic. Its cache of scenes has no effect, because each scene occurs
+    once.
+    """
     premises = [(n, [z]) for n, z in enumerate(scene, start=1)]
     result = audit_relations(ontology or _ONTOLOGY, premises, [ClaimInput([z]) for z in claims])
     return [(str(c.verdict), str(c.grounded), c.repair) for c in result.claims]
@@ -162,7 +164,7 @@ def logic(data: Path) -> None:
         traces = drawn_traces(data, 1000, wrong)
         distinct = list({(tuple(scene), tuple(claims)): None for scene, claims in traces})
         _compared(auditors, distinct[:200])
-        gc.freeze()  # as the command's processes do
+        gc.freeze()  # as in the command's processes
         rest = distinct[200:]
         for name, run in auditors.items():
             part = rest if not name.startswith("z3") else rest[:200]
@@ -181,13 +183,15 @@ def _compared(auditors: Mapping[str, Auditor], traces: Sequence[Any]) -> None:
 
 
 def _once(run: Auditor, traces: Sequence[Any]) -> float:
-    """Milliseconds per trace. Each is audited once, because its scene is then known."""
+    """Return the milliseconds per trace. Each trace is audited only once, because its scene is
+    cached afterwards.
+    """
     return timed(lambda: [run(*trace) for trace in traces]) / len(traces) * 1e3
 
 
 def regions(_data: Path) -> None:
-    """Measure scenes of twelve circles with twenty of their relations and forty claims. After a
-    claim that contradicts what precedes it, nothing is judged.
+    """Measure scenes of twelve circles with twenty relations and forty claims. Claims after the
+    first contradicted claim are not judged.
     """
     ontology = OntologyLibrary().ontology("rcc8")
     closed = PathConsistency(composition_table(ontology, "rcc8"))
@@ -244,8 +248,8 @@ def _circles(
 
 
 def profiles(data: Path) -> None:
-    """Measure what a profile costs. The claims come from layouts in the strict reading. Under
-    unit-grid, many of these scenes contradict themselves, and the conflict must be found.
+    """Measure the cost of each profile. The claims are taken from layouts in the strict reading.
+    Under unit-grid, many of these scenes contradict themselves, and the conflict must be found.
     """
     distinct = list({(tuple(s), tuple(c)): None for s, c in drawn_traces(data, 1000)})[200:]
     print(f"\n### Profiles: the logic alone over {len(distinct)} of the same traces\n")
@@ -278,19 +282,19 @@ def end_to_end(data: Path) -> None:
                 with (Path(folder) / "out.jsonl").open("wb") as out:
                     for n, outcome in enumerate(process([str(file)], job, processes)):
                         if n == 0:
-                            start = time.perf_counter()  # without the start-up
+                            start = time.perf_counter()  # excluding start-up
                         assert outcome.output is not None, outcome.error
                         out.write(outcome.output + b"\n")
-                # When the first result arrives, every process has finished about one batch
-                # uncounted.
+                # When the first result arrives, every process has finished about one batch, which
+                # is not counted.
                 before = BATCH * processes if processes > 1 else 1
                 rates.append((len(traces) - before) / (time.perf_counter() - start))
             print(f"| {processes} | {statistics.median(rates):.0f} | {len(rates)} |")
 
 
 def described(data: Path) -> None:
-    """Measure scenes that describe their things: SpaRTUN's test questions, with reasoning in the
-    profile's own words along the path that the source gives.
+    """Measure scenes that describe their things: SpaRTUN's test questions. The reasoning follows
+    the path given in the dataset, worded like the profile's relations.
     """
     ontology = OntologyLibrary().ontology("spartun")
     records = []
@@ -355,7 +359,7 @@ def growth(_data: Path) -> None:
 
 
 def _random_trace(things: int, claims: int, seed: int) -> tuple[list[Triple], list[Triple]]:
-    """Make a connected scene and claims from random places. One claim in five is wrong."""
+    """Make a connected scene and claims from random positions. One claim in five is wrong."""
     rng = random.Random(SEED * 1000 + seed * 100 + things)
     places = {n: (rng.randrange(things), rng.randrange(things)) for n in range(things)}
     pairs = [(n, rng.randrange(n)) for n in range(1, things)]
@@ -463,7 +467,7 @@ STAGES = {
 
 @contextmanager
 def watched() -> Iterator[dict[str, float]]:
-    """Measure CPU seconds by stage, not counting other stages that a stage calls."""
+    """Measure CPU seconds by stage. The time of a stage excludes other stages called from it."""
     spent = dict.fromkeys(STAGES, 0.0)
     running: list[str] = []
     since = time.process_time()

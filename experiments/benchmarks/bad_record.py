@@ -1,12 +1,12 @@
-"""What one bad record costs the others.
+"""Measures how much one bad record slows down the other records.
 
     python experiments/benchmarks/bad_record.py [--records N] [--timeout SECONDS]
 
-N records (500) of generated scenes and reasoning are audited alone, and then with one bad record
-among them: a chain of regions with forty claims about pairs of them, many regions each inside the
-next, 600 regions with relations between many of them, a sentence of 32,000 words, or a response of
-20,000 sentences. Prints a Markdown table of CPU seconds: for the bad record, for all others
-together, and for the slowest of these.
+N records (default: 500) with generated scenes and reasoning are audited first on their own and then
+together with one bad record. The bad record is a chain of regions with forty claims about pairs of
+regions, many nested regions, 600 regions with relations between many of them, a sentence of 32,000
+words, or a response of 20,000 sentences. The script prints a Markdown table of CPU seconds: for the
+bad record, for all other records together, and for the slowest of the other records.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def timed(records: list[dict[str, Any]], timeout: float) -> list[float]:
 @click.option("--records", default=500)
 @click.option("--timeout", default=10.0, metavar="SECONDS")
 def main(records: int, timeout: float) -> None:
-    """Measure what one bad record costs the others."""
+    """Measure how much one bad record slows down the others."""
     good = [
         {
             "id": f"good-{n}",
@@ -87,7 +87,7 @@ def main(records: int, timeout: float) -> None:
         }
         for n, problem in enumerate(problems("chains", records, seed=7))
     ]
-    timed(good[:5], timeout)  # so that everything is loaded
+    timed(good[:5], timeout)  # load everything before measuring
     alone = timed(good, timeout)
     print("| the bad record | it takes, s | the others, s | slowest of them, s |")
     print("|---|---|---|---|")

@@ -1,15 +1,15 @@
-"""Which English constructions are understood, for which relations.
+"""Tests which English constructions are understood, and for which relations.
 
     python experiments/benchmarks/constructions.py > docs/rules/constructions.md
 
 Each sentence combines a construction from `constructions.toml` with a relation and words. Two
-claims about it are audited under the profile `everyday`: one that it entails and one that it
-contradicts. The sentence is read if both verdicts say so, misread if a verdict is the opposite, and
-otherwise left open. If a sentence denies the relation, the first claim must be contradicted. If it
-leaves the relation open, neither claim may be decided.
+claims about the sentence are audited under the profile `everyday`: one that it entails and one that
+it contradicts. The sentence counts as read if both verdicts are right, as misread if a verdict is
+the opposite, and otherwise as open. If a sentence denies the relation, the first claim must be
+contradicted. If it leaves the relation open, neither claim may be decided.
 
-Half of the words may be looked at: `--show` prints those of their sentences that are not read. Of
-the other half, only totals are shown.
+Half of the words are used for development: `--show` prints the sentences with these words that are
+not read. For the other half, which is held back, only totals are shown.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ relation, `open:` those that leave it open.
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence whose meaning is known.
+    """A sentence with known meaning.
 
     Attributes:
         construction: Name of its construction, with the mark.
-        relation: Relation that it is about.
+        relation: Relation that the sentence is about.
         text: The sentence.
-        claims: Claims that it entails and contradicts, if it asserts the relation.
+        claims: Claims that the sentence entails and contradicts, if it asserts the relation.
         held: Whether its words are held back.
     """
 
@@ -66,7 +66,7 @@ class Sentence:
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """The verdicts that its claims should get; only the first claim's if it denies the
+        """The right verdicts on the claims; only that on the first claim if the sentence denies the
         relation.
         """
         if self.construction.startswith("open: "):
@@ -75,7 +75,7 @@ class Sentence:
 
 
 def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
-    """Make a sentence with words drawn for it. They are the same at every call."""
+    """Make a sentence with randomly drawn words. The words are the same in every call."""
     chance = random.Random(f"{construction} {name} {held}")
     relation = DATA["relations"][name]
 
@@ -96,7 +96,7 @@ def drawn(construction: str, text: str, name: str, held: bool) -> Sentence:
 
 
 def filled(text: str, slots: dict[str, str]) -> str:
-    """Fill in the slots of a text, and capitalise the beginnings of sentences."""
+    """Fill in the slots of `text`, and capitalise the beginnings of sentences."""
     text = text.format(**slots)
     return re.sub(r"(^|[.?] )([a-z])", lambda found: found[1] + found[2].upper(), text)
 
@@ -104,9 +104,9 @@ def filled(text: str, slots: dict[str, str]) -> str:
 def suits(text: str, name: str) -> bool:
     """Whether a construction exists in English with the given relation."""
     relation = DATA["relations"][name]
-    if relation.get("grounds", 1) > 1:  # "it" refers to one thing
+    if relation.get("grounds", 1) > 1:  # "it" can refer to only one thing
         return " it" not in text.split("{r}")[-1] and not text.startswith("{y}")
-    if "verb" in relation:  # areas do not stand anywhere and cannot be put there
+    if "verb" in relation:  # areas do not "stand" and cannot be "put" somewhere
         return not re.search(r"\{(v|vp|vg|vt|p|b)\}", text) and "{r} {y} " not in text
     return True
 
@@ -147,7 +147,9 @@ def outcomes(given: Sequence[Sentence]) -> list[str]:
 
 
 def outcome(wanted: Sequence[str], verdicts: Sequence[str]) -> str:
-    """How a sentence is read, by the verdicts on its claims. Surplus claims are ignored."""
+    """Return how a sentence was read, given the verdicts on its claims. Additional claims are
+    ignored.
+    """
     pairs = list(zip(wanted, verdicts, strict=False))
     if all(w == v for w, v in pairs):
         return READ
@@ -169,7 +171,7 @@ def table(rows: Sequence[str], given: Sequence[Sentence], found: Sequence[str]) 
 
 
 def totals(given: Sequence[Sentence], found: Sequence[str]) -> str:
-    """Say how many sentences are read and misread, for each half of the words."""
+    """Write how many sentences are read and misread, for each half of the words."""
     parts = []
     for held, name in ((False, "of the words looked at"), (True, "of the words held back")):
         counts = Counter(o for s, o in zip(given, found, strict=True) if s.held is held)

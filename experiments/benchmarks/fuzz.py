@@ -1,15 +1,16 @@
-"""Tests whether anything in a record can crash a command or hold it up.
+"""Tests whether any content of a record can crash a command or make it hang.
 
     python experiments/benchmarks/fuzz.py [--records N] [--seed S] [--limit SECONDS] [--jobs N]
 
-N records (1,000) of generated scenes and reasoning, in every profile, are written in the adapters'
-formats and spoilt (bytes, JSON structure, types, signs, numbers, nesting, words of the ontology in
-meaningless places, long texts). They are given to `audit`, `parse`, `answer`, `predict` and `data
-import`, N in all. Each record must come out or be refused in one line. None may end in an internal
-error or take longer than the limit (10 s). The same seed makes the same records, whatever the
-number of processes. A fault names its file, which `--file` makes and reads again.
+N records (default: 1,000) with generated scenes and reasoning, in every profile, are written in the
+adapters' formats and then corrupted (bytes, JSON structure, types, signs, numbers, nesting, words
+of the ontology in meaningless places, long texts). In total, N records are processed with `audit`,
+`parse`, `answer`, `predict` and `data import`. Each record must be processed or rejected with a
+one-line message. No record may cause an internal error or take longer than the limit (10 s). The
+same seed gives the same records, regardless of the number of processes. Each fault is reported with
+the number of its file, which can be made and read again with `--file`.
 
-Prints a Markdown table and the faults. The exit code is 1 if there are any.
+The script prints a Markdown table and the faults. The exit code is 1 if there are any faults.
 """
 
 from __future__ import annotations
@@ -52,23 +53,23 @@ RECORDS = 20
 """Number of records in a file."""
 _FAMILIES = ("chains", "blocks", "regions", "distances", "inference")
 _DIE = 6
-"""A process that is held up is killed after this many limits."""
+"""A process that hangs is killed after this many times the limit."""
 _GRACE = 2.0
-"""A record that reaches its limit must be finished within this many further seconds."""
+"""When a record reaches the time limit, it must be finished within this many additional seconds."""
 
 Record = dict[str, Any]
 
 
 @dataclass
 class Found:
-    """What became of the records in some files.
+    """Results for the records in some files.
 
     Attributes:
-        records: Number of records given, by command.
-        refused: Number of refusals. One spoilt record may cause several.
-        stopped: Number of records only partly decided in time.
+        records: Number of records processed, by command.
+        refused: Number of rejections. One corrupted record may cause several.
+        stopped: Number of records that were only partly decided because of the time limit.
         slowest: Seconds for the slowest record, by command.
-        faults: Descriptions of what must not happen, with the file.
+        faults: Descriptions of faults, with the file.
     """
 
     records: Counter[str] = field(default_factory=Counter)
@@ -92,7 +93,7 @@ class Found:
 
 @cache
 def words() -> list[str]:
-    """Words to which the ontology gives a meaning, and signs that occur in texts."""
+    """Return words that have a meaning in the ontology, and signs that occur in texts."""
     text = "\n".join(file.read_text(encoding="utf-8") for file in lp_files(data_folder("ontology")))
     found = {*re.findall(r'"([^"]+)"', text), *re.findall(r"[a-z][a-z_]+", text)}
     signs: list[str] = DATA["signs"]
@@ -120,7 +121,7 @@ def trace(chance: random.Random, number: int) -> Record:
 
 
 def completed(record: Record) -> tuple[str, str]:
-    """A record's prompt and response as texts."""
+    """Return a record's prompt and response as strings."""
     scene = record.get("scene")
     told = " ".join(map(str, scene)) if isinstance(scene, list) else str(scene)
     return f"Story: {told}\nQuestion: {record.get('question')}", str(record.get("response"))
@@ -164,7 +165,7 @@ def as_row(record: Record, benchmark: str) -> Record:
 
 
 def spoilt_text(chance: random.Random, text: str) -> str:
-    """Insert something foreign into a text."""
+    """Insert an unexpected string into the given text."""
     place = chance.randrange(len(text) + 1)
     match chance.randrange(9):
         case 0:
@@ -261,10 +262,12 @@ def as_table(records: list[Record]) -> bytes:
 
 
 def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
-    """Write a file of spoilt records. Return its path and, if it imitates one, the benchmark."""
+    """Write a file of corrupted records. Return its path and, if the file imitates a benchmark, the
+    name of the benchmark.
+    """
     command = COMMANDS[number % len(COMMANDS)]
     records = [trace(chance, n) for n in range(RECORDS)]
-    # Without an answer space there is no answer, and only the own format has one.
+    # `answer` needs an answer space, which exists only in SymboUQ's own format.
     own = command == "answer" and chance.random() < 0.8
     form = "symbouq" if own else chance.choice(FORMATS)
     benchmark = chance.choice(("records", "stepgame", "spartun", "spacenli", "sparp", "babi"))
@@ -304,7 +307,7 @@ def made(chance: random.Random, number: int, folder: Path) -> tuple[str, str]:
 
 
 class Fuzzing:
-    """The work of a process, given the numbers of files.
+    """The work of one process, which receives the numbers of files.
 
     Args:
         seed: Seed of all files.
@@ -332,7 +335,7 @@ class Fuzzing:
         return map(self._found, numbers)
 
     def _found(self, number: int) -> Found:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # so that it ends the process
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # so that the signal ends the process
         found = Found()
         command = COMMANDS[number % len(COMMANDS)]
         with tempfile.TemporaryDirectory() as name:
@@ -407,7 +410,7 @@ class Fuzzing:
 
 
 def lost(number: int, how: str) -> Found:
-    """The result for a file whose process died."""
+    """Return the result for a file that made its process die."""
     command = COMMANDS[number % len(COMMANDS)]
     fault = f"file {number}: {command}: the process died, {how}"
     return Found(Counter({command: RECORDS}), faults=[fault])
@@ -442,7 +445,7 @@ def fitted(folder: Path) -> str | None:
 @click.option("--jobs", default=2)
 @click.option("--file", type=int, help="Only this one, in this process.")
 def main(records: int, seed: int, limit: float, jobs: int, file: int | None) -> None:
-    """Give spoilt records to the commands."""
+    """Run the commands on corrupted records."""
     total, start = Found(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         make = partial(Fuzzing, seed, limit, fitted(Path(folder)))

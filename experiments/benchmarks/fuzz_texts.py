@@ -1,17 +1,17 @@
-"""Tests whether any short text makes a reader fail.
+"""Tests whether any short text causes an error in a reader.
 
     python experiments/benchmarks/fuzz_texts.py [--texts N] [--first N] [--seed S] [--jobs N]
 
-N texts (1,000) are composed by a small grammar of noun phrases, places and clauses, with words of
-the ontology in all its slots. Many are then damaged: they are broken off, a word is left out,
-doubled or moved, or an odd sign is inserted. Ten texts make a record, in each profile in turn or
-for some dataset: a scene, a question, and a response or separate claims. Each record is audited and
-answered. No text may cause an internal error, not even one that costs only a sentence. Text N does
-not depend on the number of texts and processes, so `--first 40000 --texts 10000` continues where a
-run ended.
+N texts (default: 1,000) are composed with a small grammar of noun phrases, places and clauses,
+which are filled with words of the ontology. Many texts are then damaged: they are cut off, a word
+is removed, doubled or moved, or an unusual sign is inserted. Ten texts form a record with a scene,
+a question, and a response or separate claims. Profiles are used in turn; some records belong to a
+dataset instead. Each record is audited and answered. No text may cause an internal error, not even
+an error that affects only one sentence. The text with a given number does not depend on the number
+of texts and processes. So `--first 40000 --texts 10000` continues an earlier run.
 
-Prints how many texts were read, and the faults with their texts. The exit code is 1 if there are
-any.
+The script prints how many texts were read, and the faults with their texts. The exit code is 1 if
+there are any faults.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from symbouq.records import Trace, make_record
 TEXTS = 10
 """Number of texts in a record."""
 _LIMIT = 60.0
-"""A record that takes longer than this many seconds counts as held up."""
+"""A record that takes longer than this many seconds counts as a fault."""
 
 # Words ---------------------------------------------------------------------------------
 
 
 @cache
 def relating() -> Sequence[str]:
-    """Texts that put things in relation."""
+    """Return phrases that relate things to each other."""
     rows = builtin().rows
     texts = {str(row[-1]) for table in DATA["tables"] for row in rows[tuple(table)]}
     return sorted(text.replace("#", "third").replace("_", " ") for text in texts)
@@ -53,7 +53,7 @@ def relating() -> Sequence[str]:
 
 @cache
 def classes() -> Sequence[Sequence[str]]:
-    """The ontology's word classes, each with its texts."""
+    """Return the phrases in each word class of the ontology."""
     rows = builtin().rows
     found: dict[str, set[str]] = {}
     for table in (("lexeme", 2), ("cue", 2), ("synonym", 2)):
@@ -72,7 +72,7 @@ _WORDS["signs"] += ["\ud800", "\u0301"]
 
 
 def a_word(chance: random.Random) -> str:
-    """Choose a text from a random word class."""
+    """Choose a phrase from a random word class."""
     return chance.choice(chance.choice(classes()))
 
 
@@ -127,7 +127,7 @@ def a_clause(chance: random.Random) -> str:
 
 
 def damaged(chance: random.Random, text: str) -> str:
-    """Damage a text, for example by removing or doubling a word."""
+    """Damage the given text, for example by removing or doubling a word."""
     words = text.split(" ")
     at = chance.randrange(len(words))
     match chance.randrange(7):
@@ -148,7 +148,7 @@ def damaged(chance: random.Random, text: str) -> str:
 
 
 def a_text(seed: str, number: int) -> str:
-    """Text number N for a seed: a sentence, or what is left of one."""
+    """Return the text with the given number for a seed: a sentence, possibly damaged."""
     chance = random.Random(f"{seed}-{number}")
     made = a_clause(chance)
     if chance.random() < 0.1:
@@ -166,7 +166,7 @@ def a_text(seed: str, number: int) -> str:
 
 
 def record(seed: str, number: int) -> dict[str, Any]:
-    """Record number N for a seed, with its texts."""
+    """Return the record with the given number for a seed."""
     texts = [a_text(seed, TEXTS * number + n) for n in range(TEXTS)]
     chance = random.Random(f"{seed}-record-{number}")
     made: dict[str, Any] = {
@@ -175,7 +175,7 @@ def record(seed: str, number: int) -> dict[str, Any]:
         "scene": texts[:4],
         "question": texts[4],
     }
-    if chance.random() < 0.3:  # read in the same way as a dataset's texts
+    if chance.random() < 0.3:  # read like the texts of a dataset
         del made["profile"]
         made["dataset"] = chance.choice(sorted(str(row[0]) for row in builtin().rows["texts", 2]))
     if chance.random() < 0.5:
@@ -190,7 +190,7 @@ def record(seed: str, number: int) -> dict[str, Any]:
 
 
 def faults_of(auditor: TraceAuditor, given: dict[str, Any]) -> Iterator[str]:
-    """Yield what goes wrong with a record, in one line each."""
+    """Yield the faults for a record, each as one line."""
     trace = make_record(Trace, given)
 
     def audited() -> Sequence[str]:
@@ -224,7 +224,7 @@ def read(seed: str, numbers: Iterable[int]) -> Iterator[tuple[int, list[str]]]:
 
 
 def lost(number: int, how: str) -> tuple[int, list[str]]:
-    """The result for a record whose process died."""
+    """Return the result for a record that made its process die."""
     return number, [f"the process died, {how}"]
 
 
@@ -234,7 +234,7 @@ def lost(number: int, how: str) -> tuple[int, list[str]]:
 @click.option("--seed", default="2026")
 @click.option("--jobs", default=2)
 def main(texts: int, first: int, seed: str, jobs: int) -> None:
-    """Give short texts to the readers."""
+    """Run the readers on short texts."""
     start = time.monotonic()
     numbers = range(first // TEXTS, -(-(first + texts) // TEXTS))
     kinds: Counter[str] = Counter()

@@ -1,9 +1,9 @@
-"""Formulas about places, and whether they can hold together. This reference shares no code with the
-package and knows no English.
+"""Decides whether formulas about places can hold together. This reference shares no code with the
+package and does not process English.
 
 A thing is a point, or has an extent on each axis. Formulas are split into cases. Each case is a set
-of bounds on differences, which can hold together unless the Bellman-Ford algorithm finds a negative
-cycle.
+of bounds on differences. The bounds can hold together unless the Bellman-Ford algorithm finds a
+negative cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Before:
 @dataclass(frozen=True)
 class Apart:
     """On an axis, both ends of the second thing lie at most (or at least) `amount` beyond those of
-    the first. If `strict`, it is less (or more) than that.
+    the first. If `strict`, they lie less (or more) than `amount` beyond.
     """
 
     axis: str
@@ -46,7 +46,7 @@ class Within:
 
 @dataclass(frozen=True)
 class Fact:
-    """A fact that may hold or not, independently of everything except a fact that it excludes."""
+    """A fact that is independent of all formulas, except that it may exclude another fact."""
 
     name: str
     things: frozenset[str]
@@ -132,9 +132,10 @@ def possible(formulas: Iterable[Formula], extents: bool, apart: bool = False) ->
     """Whether the formulas can hold together.
 
     Args:
-        formulas: Formulas that are to hold.
+        formulas: Formulas that should hold together.
         extents: Whether things have an extent; otherwise they are points.
-        apart: Whether things share contents only if one is inside the other.
+        apart: Whether two things may contain the same thing only if one of the two is inside the
+            other.
     """
     return _extended((), tuple(formulas), extents, apart)
 
@@ -142,8 +143,8 @@ def possible(formulas: Iterable[Formula], extents: bool, apart: bool = False) ->
 def _extended(
     held: tuple[Literal, ...], rest: tuple[Formula, ...], extents: bool, apart: bool
 ) -> bool:
-    """Whether the literals can hold together with some case of each remaining formula."""
-    # Test only at the end that nothing is shared: one more thing may turn out to be in another.
+    """Whether the literals can hold together with at least one case of each remaining formula."""
+    # Test shared contents only at the end, because later cases may place more things inside others.
     if not _fits(held, extents, apart and not rest):
         return False
     if not rest:
@@ -152,9 +153,10 @@ def _extended(
 
 
 Length = tuple[int, int]
-"""A difference, and minus how often it is strict: (3, -1) is just less than 3."""
+"""A bound on a difference, and minus the number of strict bounds in it: (3, -1) is just less than
+3."""
 Edge = tuple[tuple[str, str, str], tuple[str, str, str], Length]
-"""Two places, and how much larger than the first the second may be at most."""
+"""Two coordinates, and the maximum by which the second may exceed the first."""
 
 
 def _fits(literals: Sequence[Literal], extents: bool, apart: bool) -> bool:
@@ -191,7 +193,7 @@ def _closed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
 
 
 def _sharing(inside: set[tuple[str, str]]) -> Iterator[bool]:
-    """For each two containers of the same thing, yield whether neither is inside the other."""
+    """For each pair of containers of the same thing, yield whether neither is inside the other."""
     for a, b in inside:
         for c, d in inside:
             if a == c and b != d:
@@ -231,7 +233,7 @@ def _edges(atom: Atom, holds: bool, extents: bool) -> Iterator[list[Edge]]:
 def _bound(
     a: tuple[str, str, str], b: tuple[str, str, str], most: bool, amount: int, strict: bool
 ) -> Edge:
-    """The bound that b - a is at most, or at least, the amount."""
+    """Return the edge for the bound that b - a is at most, or at least, the given amount."""
     loose = (0, -1)[strict]
     return (a, b, (amount, loose)) if most else (b, a, (-amount, loose))
 

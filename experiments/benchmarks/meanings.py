@@ -3,19 +3,20 @@
     python experiments/benchmarks/meanings.py [--sentences N] [--seed S] [--jobs N]
         [--only TEXT] [--examples FILE]
 
-N sentences (20,000) are made from the shapes in `sentences.toml`: denials, bounds, quantifiers,
-retractions, viewpoints, doubt, conditions. They serve as claims about a plain scene, as a sentence
-in a scene about which plain claims are made, or as successive claims. The script knows each
-sentence's formula, or that it asserts nothing. From the formulas, `layouts.py` decides what is
-entailed, contradicted and open. Neither shares code with the package. If a sentence has several
-sound readings in English, a verdict is right if one of them gives it.
+N sentences (default: 20,000) are made from the shapes in `sentences.toml`: denials, bounds,
+quantifiers, retractions, viewpoints, doubt, conditions. A sentence is used as a claim about a plain
+scene, as part of a scene with plain claims, or as several successive claims. For each sentence, the
+script has a formula, or the information that it asserts nothing. Given the formulas, `layouts.py`
+decides what is entailed, contradicted and open. The script and `layouts.py` share no code with the
+package. If a sentence has several sound readings in English, a verdict is right if it is right for
+one of them.
 
-The sentences are audited under the profile `everyday`. A determinate verdict that no reading gives
-is false. So is a wrong finding about whether the scene is possible. The same seed makes the same
-sentences. `--only` selects the shapes with TEXT in their name; `--examples` writes false verdicts
-to a file.
+The sentences are audited under the profile `everyday`. A determinate verdict is false if it is not
+right for any reading. A wrong finding about whether the scene is possible is also false. The same
+seed gives the same sentences. `--only` selects the shapes with TEXT in their name; `--examples`
+writes false verdicts to a file.
 
-Prints a Markdown table. The exit code is 1 if anything is false.
+The script prints a Markdown table. The exit code is 1 if any verdict or finding is false.
 """
 
 from __future__ import annotations
@@ -42,14 +43,15 @@ from symbouq.io.stream import Job, process
 from symbouq.records import Trace
 
 COLUMNS = ("right", "rightly open", "abstained")
-"""Right: as in some reading. Rightly open: unknown, and open in some reading. Abstained: unknown,
-though every reading decides."""
+"""Right: the verdict of at least one reading. Rightly open: unknown, and open in at least one
+reading. Abstained: unknown, although the claim is decided in every reading."""
 FALSE = ("false entailed", "false contradicted", "false clash", "missed clash")
-"""Verdicts that no reading gives; possible scenes called infeasible; and impossible scenes called
-feasible without a fault."""
+"""Verdicts that are wrong in every reading; possible scenes found infeasible; and impossible scenes
+found feasible and without a fault."""
 
 WORLDS = ({"extents": False}, {"extents": True}, {"extents": True, "apart": True})
-"""What things may be: points; extended; or extended without sharing what is inside them."""
+"""Possible assumptions about things: they are points; they have extents; or they have extents, and
+two things contain the same thing only if one is inside the other."""
 
 # Truth ---------------------------------------------------------------------------------
 
@@ -80,11 +82,11 @@ _COMPASS = DATA["relations"] | DATA["compass"]
 
 
 class Draw:
-    """A plain scene, and the choices for a sentence about it.
+    """A plain scene, and the random choices for a sentence about it.
 
     Args:
         chance: Random generator for the choices.
-        needs: What the sentence needs, as in `Template`.
+        needs: Requirements of the sentence, as in `Template`.
     """
 
     def __init__(self, chance: random.Random, needs: frozenset[str]) -> None:
@@ -180,17 +182,17 @@ class Draw:
         chance.shuffle(self.facts)
 
     def true(self, axis: str, subject: str, object: str) -> Relation:
-        """The true relation of two things on an axis."""
+        """Return the true relation of two things on the given axis."""
         beyond = self.places[axis][subject] > self.places[axis][object]
         return Relation(directions([axis])[beyond], subject, object)
 
     def diagonal(self, subject: str, object: str) -> Relation:
-        """The true relation of two things on two axes."""
+        """Return the true relation of two things on two axes."""
         x, y = (self.places[axis][subject] > self.places[axis][object] for axis in "xy")
         return Relation(f"{('lower', 'upper')[y]} {('left', 'right')[x]}", subject, object)
 
     def distance(self, relation: Relation) -> int:
-        """The true distance between the two things, in the scene's unit."""
+        """Return the true distance between the two things, in the scene's unit."""
         places = self.places[relation.axes[0]]
         return self.scale * abs(places[relation.subject] - places[relation.object])
 
@@ -334,7 +336,9 @@ class Draw:
 
 
 def sentence(text: str) -> str:
-    """Capitalise the first word of a text, if it takes a capital at the start of a sentence."""
+    """Capitalise the first word of the given text, if it is written with a capital at the start of
+    a sentence.
+    """
     first = re.search(r"[\w.#-]+", text)
     if first is None or len(first[0]) == 1 or re.search(r"[\d_.]", first[0]):
         return text
@@ -346,15 +350,15 @@ def sentence(text: str) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """A record, and the truth about it.
+    """A record with the right verdicts.
 
     Attributes:
         template: Name of the sentence's shape.
         host: Where the sentence occurs: claim, scene or steps.
         text: The sentence.
         record: The record, a trace.
-        right: The readings' verdicts, claim by claim; empty if the scene is impossible.
-        consistent: Whether the scene is possible, by the readings.
+        right: For each claim, the verdicts of all readings; empty if the scene is impossible.
+        consistent: For each reading, whether the scene is possible.
     """
 
     template: str
@@ -367,7 +371,7 @@ class Case:
 
 @cache
 def places(seed: int, only: str) -> list[tuple[Template, str]]:
-    """The shapes, each with every place where it may occur, shuffled."""
+    """Return all pairs of a shape and a place where it may occur, in random order."""
     found = [(t, host) for t in TEMPLATES if only in t.name for host in t.hosts]
     random.Random(seed).shuffle(found)
     return found
@@ -445,7 +449,7 @@ def _distinct(template: Template, slots: Slots) -> bool:
 
 
 def fact(relation: Relation, amount: int | None, draw: Draw) -> Formula:
-    """The meaning of a plain sentence."""
+    """Return the formula of a plain sentence."""
     if amount is None:
         return relation.formula
     far = amount * DATA["units"][draw.unit]
@@ -453,19 +457,21 @@ def fact(relation: Relation, amount: int | None, draw: Draw) -> Formula:
 
 
 def asserted(relation: Relation, amount: int | None, draw: Draw) -> Reading:
-    """The reading of a plain sentence."""
+    """Return the reading of a plain sentence."""
     return Reading("asserted", fact(relation, amount, draw))
 
 
 def _kept(chance: random.Random, stated: Relation, draw: Draw, slots: Slots) -> bool:
-    """Whether to keep a fact next to the sentence; it must not say too much of the same."""
+    """Whether to keep a fact in the scene next to the sentence. It must not repeat too much of the
+    sentence's content.
+    """
     if draw.group:
         return not set(stated.axes) & set(slots.relations["f"].axes)
     return stated.name == "inside" != slots.relations["f"].name or chance.random() < 0.5
 
 
 def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation, int | None]]:
-    """Choose plain claims about what a sentence in a scene says, and one other claim."""
+    """Choose plain claims about the content of a sentence in a scene, and one other claim."""
     r = slots.relations
     letters = [
         x
@@ -498,7 +504,9 @@ def _asked(draw: Draw, slots: Slots, template: Template) -> list[tuple[Relation,
 
 
 def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None, str]]:
-    """Judge an audit: the column, the claim's position if it is about a claim, and the finding."""
+    """Judge an audit. Yield triples: the column of the table, the position of the claim (None for a
+    finding about the scene), and the finding.
+    """
     feasible = audit["scene"]["feasible"]
     if found.consistent == {True} and not feasible:
         yield "false clash", None, "infeasible"
@@ -506,7 +514,7 @@ def judged(found: Case, audit: dict[str, Any]) -> Iterator[tuple[str, int | None
         yield "missed clash", None, "feasible"
     for place, right in enumerate(found.right):
         claim = audit["claims"][place]
-        # Later claims are judged without the earlier ones, because these may be false.
+        # Later claims are judged by the grounded verdict, because earlier claims may be false.
         got = claim["grounded_verdict" if place else "verdict"]
         if not right:
             continue
@@ -588,7 +596,7 @@ def table(counts: dict[str, Counter[str]]) -> str:
 @click.option("--only", default="", metavar="TEXT", help="Only shapes named so.")
 @click.option("--examples", type=click.Path(path_type=Path), help="Where what is false goes.")
 def main(sentences: int, seed: int, jobs: int, only: str, examples: Path | None) -> None:
-    """Audit sentences whose meaning is known."""
+    """Audit sentences with known meaning."""
     if not places(seed, only):
         raise click.UsageError(f"no shape has {only!r} in its name")
     start = time.monotonic()

@@ -1,12 +1,13 @@
-"""Write the requests to a language model about traces as files, and take in its replies.
+"""Write requests to a language model about traces as files, and read the model's replies.
 
     python experiments/benchmarks/model_requests.py TRACES FOLDER READINGS --model NAME
 
-writes the profile's `instructions.txt` and `schema.json` into FOLDER and, for each request without
-a reply, the user's message as `N.PART.SAMPLE.request.json`. Put each reply next to it as
-`N.PART.SAMPLE.reply.json`. Running the same command again takes the replies into READINGS, a file
-for `--reader-settings`, and writes the next requests: those for the claims list the scene's things.
-At the end, it prints how many requests wait for a reply.
+This writes the profile's `instructions.txt` and `schema.json` into FOLDER and, for each request
+without a reply, the user message as `N.PART.SAMPLE.request.json`. Put each reply next to it as
+`N.PART.SAMPLE.reply.json`. Running the same command again adds the replies to READINGS, a file for
+`--reader-settings`, and writes the next requests. (Requests about claims can be written only after
+the scene has been read, because they list the things in the scene.) At the end, it prints how many
+requests still need a reply.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from symbouq.records import Reply, StoredReading, Trace, parse_record
 def exchange(
     traces: list[Trace], folder: Path, file: ReadingsFile, model: str, samples: int, profile: str
 ) -> int:
-    """Take in replies from a folder and write the next requests; return how many wait."""
+    """Read replies from a folder and write the next requests. Return the number of requests without
+    a reply.
+    """
     auditor = TraceAuditor(profile=profile)
     ontology = auditor.library.ontology(profile)
     prompt = prompt_of(ontology, None)

@@ -1,9 +1,9 @@
 """Other auditors for the speed benchmark: plain Python with Bellman-Ford, z3, and path consistency.
 
-All decide the same things as the package, in both contexts and with the exact repair. The first two
-handle directions in the strict reading (profile `nine-way`). A plain-Python variant also finds a
-minimal set of premises for every verdict; the package always does. The last handles the eight
-relations of RCC-8.
+All of them give the same verdicts as the package in both contexts, and the same exact repairs. The
+first two handle directions in the strict reading (profile `nine-way`). A variant of the
+plain-Python auditor also finds a minimal set of premises for every verdict, as the package always
+does. The last auditor handles the eight relations of RCC-8.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INFINITE = float("inf")
 
 
 def _edges(relations: Sequence[Triple], axis: int) -> list[tuple[int, int, int]]:
-    """The constraints a - b <= w on one axis, as (b, a, w)."""
+    """Return the constraints a - b <= w on one axis as (b, a, w)."""
     edges = []
     for u, name, v in relations:
         sign = VECTORS[name][axis]
@@ -64,7 +64,7 @@ def _consistent(relations: Sequence[Triple], size: int) -> bool:
 
 
 def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: int) -> float:
-    """The least w for which target - source <= w is implied."""
+    """Return the smallest w for which target - source <= w is implied."""
     distance = [_INFINITE] * size
     distance[source] = 0
     _settled(edges, distance, size)
@@ -72,7 +72,9 @@ def _bound(edges: list[tuple[int, int, int]], size: int, source: int, target: in
 
 
 def _python_status(context: Sequence[Triple], z: Triple, size: int) -> str:
-    """The status by Eq. status in a consistent context, from the implied bounds on each axis."""
+    """Return the status according to Eq. status in a consistent context, given the implied bounds
+    on each axis.
+    """
     u, name, v = z
     entailed = True
     for axis in (0, 1):
@@ -104,9 +106,9 @@ def plain_python(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
 
 
 def plain_python_explaining(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The Bellman-Ford auditor with premises. Those not needed are dropped one by one, the latest
-    claims first, until a minimal set is left. (The package's sets are smallest, not only minimal;
-    plain deletion does not guarantee this.)
+    """The Bellman-Ford auditor with premises. Premises that are not needed are dropped one by one,
+    the latest claims first, until a minimal set is left. (The package's sets are smallest, not only
+    minimal; plain deletion does not guarantee this.)
     """
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
     findings = plain_python(scene, claims)
@@ -155,7 +157,7 @@ def _fewest(generated: Sequence[Triple], works: Callable[[list[Triple]], bool]) 
 
 
 def z3_auditor(scene: Sequence[Triple], claims: Sequence[Triple]) -> Findings:
-    """The same auditor with z3's integer solver and one push per question."""
+    """The same auditor, but with z3's integer solver and one push per question."""
     import z3
 
     size = 1 + max(max(u, v) for u, _, v in (*scene, *claims))
@@ -200,7 +202,7 @@ class PathConsistency:
     consistency for networks of the eight relations and those unions of them that occur here.
 
     Args:
-        table: By R and S: the relations that x and z may have if x R y and y S z.
+        table: For relations R and S: the possible relations between x and z if x R y and y S z.
     """
 
     def __init__(self, table: dict[tuple[str, str], tuple[str, ...]]) -> None:

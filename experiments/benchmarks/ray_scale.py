@@ -1,4 +1,4 @@
-"""Costs and benefits of Ray next to the built-in engine: the tables of `docs/scale.md`.
+"""Costs and benefits of Ray compared with the built-in engine: the tables in `docs/scale.md`.
 
     python experiments/benchmarks/ray_scale.py --data FOLDER [--section NAME ...]
 
@@ -58,7 +58,7 @@ class Cost(NamedTuple):
 
 
 def below(root: int) -> list[int]:
-    """A process and all its descendants."""
+    """Return a process and all its descendants."""
     children: dict[int, list[int]] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -73,7 +73,7 @@ def below(root: int) -> list[int]:
 
 
 def used(process: int) -> tuple[float, float]:
-    """CPU seconds and MiB used by a process; zeros if it has ended."""
+    """Return the CPU seconds and the MiB used by a process; zeros if it has ended."""
     folder = Path(f"/proc/{process}")
     try:
         fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -85,7 +85,7 @@ def used(process: int) -> tuple[float, float]:
 
 
 def cost(command: Sequence[str], **environment: str) -> Cost:
-    """Run a command and sample what it uses."""
+    """Run a command and measure its resource use by sampling."""
     start = time.perf_counter()
     spent: dict[int, float] = {}
     peak = largest = 0.0

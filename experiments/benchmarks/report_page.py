@@ -1,10 +1,10 @@
-"""How fast the report's page is, and what it costs to make.
+"""Measures how fast the report's page is, and how much it costs to make.
 
     python experiments/benchmarks/report_page.py [--traces N]
 
-The example traces are repeated to make N traces (2,000). A Markdown table shows the time and peak
-memory of the audit with and without `--report`, and the size of the page. It also shows, in
-headless Chromium (packages chromium and chromium-driver, selenium), how long the page takes to
+The example traces are repeated to make N traces (default: 2,000). A Markdown table shows the time
+and peak memory of the audit with and without `--report`, and the size of the page. It also shows,
+in headless Chromium (packages chromium and chromium-driver, selenium), how long the page takes to
 become usable, how long opening a trace and a first search take, and the script's heap.
 """
 

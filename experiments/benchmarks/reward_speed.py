@@ -1,11 +1,12 @@
-"""How many rewards a process computes per second.
+"""Measures how many rewards a process computes per second.
 
     python experiments/benchmarks/reward_speed.py [--traces N]
 
-Completions are sound and counterfactual reasoning about generated scenes, as objects and as prose.
-Each is about a different scene, so nothing can be reused. The rules and the parser are loaded
-beforehand. If the package `math-verify` is installed, the time it takes to compare as many pairs of
-numbers is shown, too: this is what a trainer on mathematics waits for.
+The completions contain sound and counterfactual reasoning about generated scenes, as objects and as
+prose. Each completion is about a different scene, so no results can be reused. The rules and the
+parser are loaded beforehand. If the package `math-verify` is installed, the speed at which it
+compares pairs of numbers is also shown, because this is the corresponding cost in training on
+mathematics.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def speed(work: Callable[[Case], object], given: Sequence[Case]) -> float:
 
 
 def compare_numbers(count: int) -> float | None:
-    """Comparisons per second by math-verify; None if it is not installed."""
+    """Return the number of comparisons per second by math-verify; None if it is not installed."""
     try:
         from math_verify import parse, verify
     except ImportError:

@@ -1,11 +1,11 @@
-"""The cost of the learned scorers at the paper's width (Table efficiency).
+"""Measures the cost of the learned scorers at the paper's width (Table efficiency).
 
     python experiments/benchmarks/scorer_speed.py [--traces 64] [--tokens 80] [--claims 4]
 
-Traces are random numbers in the shape of a 4,096-wide backbone's signals: hidden states, four
-probabilities, lookback ratios of 32 layers. The values do not affect the cost. Training is measured
-for one epoch and extrapolated to the paper's 10,000 traces and 30 epochs. The last row is the path
-of Constraint and MLP, with its speed relative to that of the slower part.
+Traces are random numbers in the shape of the signals from a backbone with width 4,096: hidden
+states, four probabilities, and lookback ratios of 32 layers. The values do not affect the cost.
+Training is measured for one epoch and extrapolated to the paper's 10,000 traces and 30 epochs. The
+last row is for Constraint and MLP together, with the speed relative to the slower of the two.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Shapes of English sentences with their formulas; a shape has several if it has several sound
-readings. `sentences.toml` lists them, and `meanings.py` fills them in.
+"""Shapes of English sentences with their formulas. A shape with several sound readings has several
+formulas. The shapes are listed in `sentences.toml`, and `meanings.py` fills them in.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SIDES = {
     "lower left": (("x", False), ("y", False)),
     "lower right": (("x", True), ("y", False)),
 }
-"""The axes of each direction, and whether it is the far side of each axis."""
+"""For each direction: its axes, and whether it points towards the far side of each axis."""
 _EXCLUDES = {"near": "far", "far": "near", "touching": ""}
-"""Facts, and the fact that each excludes."""
+"""For each fact, the fact that it excludes."""
 
 
 @dataclass(frozen=True)
 class Relation:
-    """Where one thing is as seen from another."""
+    """The position of one thing relative to another."""
 
     name: str
     subject: str
@@ -47,7 +47,7 @@ class Relation:
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The axes on which it bounds the things."""
+        """The axes on which the relation constrains the two things."""
         return tuple(axis for axis, _ in _SIDES.get(self.name, ()))
 
     @property
@@ -65,20 +65,24 @@ class Relation:
 
     @property
     def opposite(self) -> Relation:
-        """The opposite relation of the same pair; itself if there is none."""
+        """The opposite relation of the same pair; the relation itself if there is no opposite."""
         flipped = tuple((axis, not beyond) for axis, beyond in _SIDES.get(self.name, ()))
         name = next((name for name, side in _SIDES.items() if side == flipped), self.name)
         return Relation(name, self.subject, self.object)
 
     @property
     def converse(self) -> Relation:
-        """The same relation as seen from the other thing; for "inside", the relation itself."""
+        """The same relation with subject and object exchanged; for "inside", the relation
+        itself.
+        """
         if self.name == "inside":
             return self
         return Relation(self.opposite.name, self.object, self.subject)
 
     def by(self, most: bool, amount: int, strict: bool = False) -> Formula:
-        """The formula that the two are at most, or at least, this far apart in this direction."""
+        """Return the formula that the two things are at most, or at least, `amount` apart in this
+        direction.
+        """
         ((axis, beyond),) = _SIDES[self.name]
         return Apart(axis, *self._ordered(beyond), most, amount, strict)
 
@@ -105,7 +109,8 @@ _STANCES = {
     "unnecessary": (_C, _E, _E),
     "undetermined": (_C, _C, _E),
 }
-"""A claim's verdict by stance: if its formula must hold, cannot hold, or may do either."""
+"""For each stance, the verdicts on a claim if its formula must hold, cannot hold, or may hold or
+fail."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +119,9 @@ class Reading:
 
     Attributes:
         stance: `asserted`; `nothing`; `approached`, which is wrong if the formula cannot hold; or
-            what the sentence says about the open layouts: `possible`, `impossible`, `necessary`,
-            `unnecessary`, `undetermined`.
-        formula: What the stance is about.
+            what the sentence states about the layouts left open by the scene: `possible`,
+            `impossible`, `necessary`, `unnecessary`, `undetermined`.
+        formula: Formula that the stance refers to.
     """
 
     stance: str
@@ -124,13 +129,15 @@ class Reading:
 
     @property
     def premise(self) -> Formula:
-        """What the sentence adds to a scene."""
+        """The formula that the sentence adds to a scene."""
         if self.stance in ("asserted", "necessary"):
             return self.formula
         return Not(self.formula) if self.stance == "impossible" else TRUE
 
     def verdict(self, can_hold: bool, can_fail: bool) -> str:
-        """The verdict on a claim in a scene in which its formula can hold, or can fail."""
+        """Return the verdict on a claim, given whether its formula can hold and whether it can fail
+        in the scene.
+        """
         return _STANCES[self.stance][2 if can_hold and can_fail else not can_hold]
 
 
@@ -140,8 +147,8 @@ class Slots:
 
     Attributes:
         relations: Relations by letter, as in `sentences.toml`.
-        group: The first relation, for each thing in the group.
-        everything: The first relation, for each thing in the scene.
+        group: The first relation, stated for each thing in the group.
+        everything: The first relation, stated for each thing in the scene.
         amount: An amount in the smallest unit.
         unit: Size of the unit used, in the smallest unit.
         text: The words of each slot.
@@ -155,7 +162,9 @@ class Slots:
     text: dict[str, str]
 
     def __getitem__(self, letter: str) -> Formula:
-        """The formula of the relation with the given letter; its negation after "-"."""
+        """Return the formula of the relation with the given letter; with a leading "-", its
+        negation.
+        """
         formula = self.relations[letter.removeprefix("-")].formula
         return Not(formula) if letter.startswith("-") else formula
 
@@ -164,7 +173,7 @@ Means = Callable[[Slots], Reading]
 
 
 def meaning(text: str) -> Means:
-    """The reading that a line in `sentences.toml` describes."""
+    """Return the reading described by a line in `sentences.toml`."""
     name, *given = text.split()
     return partial(_reading, name, given)
 
@@ -246,13 +255,13 @@ class Template:
     """A shape of sentences.
 
     Attributes:
-        name: Its topic and its peculiarity.
+        name: Topic and special feature of the shape.
         text: The text with slots.
         claim: Its readings as a claim.
         scene: Its readings in a scene.
         steps: The readings of its sentences as successive claims.
-        needs: What is required of the first relation, as `sentences.toml` says, or of the names'
-            form.
+        needs: Requirements for the first relation (explained in `sentences.toml`) or for the form
+            of the names.
     """
 
     name: str

@@ -3,8 +3,8 @@
     python experiments/benchmarks/soak.py --requests 10000
 
 Every 500 requests, it prints how long the good ones took (median, 99th percentile, longest) and the
-memory of the service and its workers. At the end, it prints the responses and how often a worker
-was replaced.
+memory of the service and its workers. At the end, it prints the number of responses of each kind
+and how often a worker was replaced.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class Service:
         return 0
 
     def hostile(self, kind: str) -> int:
-        """Send something hostile and return the status of the response."""
+        """Send a hostile request of the given kind and return the status of the response."""
         if kind == "killed worker":
             workers = self.workers()
             with suppress(OSError):

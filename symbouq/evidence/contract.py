@@ -24,9 +24,10 @@ def string_schema(length: int) -> dict[str, Any]:
 
 
 def _pattern(length: int) -> str:
-    # Given only a length, some engines let control characters and empty strings through. Quotes and
-    # backslashes are barred because JSON escapes them: without escapes, a string appears in the
-    # response verbatim, so tokens can be aligned with it. The first character is never a space.
+    # If only a length is given, some engines allow control characters and empty strings. Quotes and
+    # backslashes are excluded because JSON escapes them. Without escapes, each string appears
+    # verbatim in the response, so tokens can be aligned with it. The first character is never a
+    # space.
     barred = r"\x00-\x1F\x7F-\x9F\"\\"
     return rf"^[^\s{barred}][^{barred}]{{0,{length - 1}}}$"
 
@@ -55,7 +56,7 @@ STRUCTURED = (
 """The appendix's instruction for structured traces."""
 
 _PLACEHOLDERS = ("atomic spatial step", "...", "final answer")
-"""Placeholders in `STRUCTURED` for a step, for further steps and for the conclusion."""
+"""Placeholders in `STRUCTURED` for the first step, the remaining steps and the conclusion."""
 
 FREE_FORM = (
     "Think step by step in plain sentences, then give the final answer on a last line that "
@@ -68,7 +69,7 @@ REVISION = "An earlier answer was:\n{answer}\n{finding}\nGive the whole answer a
 CONFLICT = "Logic shows that a step of it cannot be right:\n{conflict}"
 """The finding for an answer with a conflict."""
 MISSHAPEN = "It does not have the form that was asked for."
-"""The finding for a text that is not a trace."""
+"""The finding for an answer that is not a valid trace."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, regex_engine="rust-regex"))
@@ -87,7 +88,7 @@ class Structured:
 
     @property
     def copied(self) -> bool:
-        """Whether a string merely copies a placeholder from the instruction."""
+        """Whether any string in the trace merely copies a placeholder from the instruction."""
         said = {text.strip().lower().rstrip(".") for text in (*self.reasoning, self.conclusion)}
         return not said.isdisjoint(text.rstrip(".") for text in _PLACEHOLDERS)
 

@@ -1,4 +1,4 @@
-"""Devices for networks: find a GPU if there is one, and check whether memory suffices."""
+"""Devices for networks: find a GPU if there is one, and detect out-of-memory errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 _SHOWN = 300
 """Maximum number of characters quoted from a library's message."""
 _SHORTAGES = ("can't allocate memory", "not enough memory")
-"""Out-of-memory messages from the CPU allocator, which has no error class of its own."""
+"""Out-of-memory messages from the CPU allocator, which has no special error class."""
 
 
 def best_device(name: str | None = None) -> str:
@@ -33,8 +33,8 @@ def best_device(name: str | None = None) -> str:
 
 
 def has_bfloat16(device: str) -> bool:
-    """Whether a device multiplies bfloat16 matrices at least as fast as float32. Processors without
-    AVX-512 are many times slower.
+    """Whether the device multiplies bfloat16 matrices at least as fast as float32 matrices. On
+    processors without AVX-512, bfloat16 is many times slower.
     """
     import torch
 
@@ -42,7 +42,7 @@ def has_bfloat16(device: str) -> bool:
 
 
 def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
-    """Run `work`. If memory does not suffice, return the reason, otherwise an empty text."""
+    """Run `work`. Return the reason if memory runs out, otherwise an empty string."""
     import torch
 
     try:
@@ -55,7 +55,8 @@ def memory_shortage(work: Callable[..., None], *arguments: Any) -> str:
         shortage = brief(error)
     else:
         return ""
-    # Outside the handler, because the error's frames hold on to the tensors used by `work`.
+    # Do this outside the handler, because the error's stack frames keep the tensors of `work`
+    # alive.
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
     return shortage

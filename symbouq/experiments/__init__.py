@@ -1,1 +1,1 @@
-"""Experiments: stages that write files and are keyed by their inputs."""
+"""Experiments, run in stages. Each stage writes files and is identified by a hash of its inputs."""

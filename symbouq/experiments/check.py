@@ -1,6 +1,7 @@
-"""Finds faults in an experiment before it runs, without a GPU or a model.
+"""Finds problems in an experiment before it runs, without a GPU or a model.
 
-It checks access to models, tokenizers, context, memory, disk, time, and work that nothing uses.
+It checks access to models, tokenizers, context lengths, memory, disk space, running time, and
+whether there is work with unused results.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from symbouq.io.settings import SettingsError
 
 GB = 1e9
 CONTEXT = 4096
-"""Number of tokens that suffice for any benchmark prompt with its trace."""
+"""Number of tokens that is sufficient for any benchmark prompt with its trace."""
 TRACE_TOKENS = 150
 """Assumed number of tokens in a trace."""
 SHARE = 0.9
@@ -42,9 +43,10 @@ SHARE = 0.9
 _RUNTIME = 2 * GB
 """Memory for a CUDA context, library buffers and recorded graphs."""
 _BATCHED, _SEQUENCES = 8192, 1024
-"""Number of tokens and of texts in a vLLM step, for which it measures its activations."""
+"""Number of tokens and number of texts in a vLLM step, for which vLLM measures its activations."""
 _STORED = {"fp8": 1.0}
-"""Bytes per quantised weight. Other methods need half a byte plus scales."""
+"""Bytes per quantised weight. Quantisation methods that are not listed need half a byte plus
+scales."""
 
 Kind = Literal["failure", "warning", "unchecked", "note"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -56,11 +58,11 @@ class Finding(NamedTuple):
     """A finding about a configuration.
 
     Attributes:
-        kind: `failure` would end the run, `warning` is a waste or a deviation, `unchecked` cannot
-            be determined here, `note` is for information.
-        about: The model or the part of the configuration that it concerns.
+        kind: `failure` would end the run, `warning` is a waste of resources or a deviation from the
+            paper, `unchecked` cannot be determined here, `note` is for information.
+        about: The model or the part of the configuration concerned.
         text: The finding.
-        mend: What to change in the settings.
+        mend: Suggested change to the settings.
     """
 
     kind: Kind
@@ -73,17 +75,17 @@ class Finding(NamedTuple):
 
 
 class Facts(BaseModel):
-    """Properties of a model that determine memory and time.
+    """Properties of a model that determine memory use and running time.
 
     Attributes:
         parameters: Number of parameters.
         width: Bytes per stored parameter.
-        context: Maximum tokens of prompt and text together, if known.
-        gated: Whether the hub requires that terms are accepted.
+        context: Maximum number of tokens of prompt and text together, if known.
+        gated: Whether terms must be accepted on the hub.
         tokenizer: Kind of tokenizer.
         template: Whether the model has a chat template.
         source: Where these facts come from.
-        here: Whether the model is on this machine.
+        here: Whether the model is stored on this machine.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -105,33 +107,33 @@ class Facts(BaseModel):
     here: bool = False
 
     def weights(self, quantization: str | None = None) -> float:
-        """Bytes that the weights take."""
+        """Return the size of the weights in bytes."""
         stored = _STORED.get(quantization, 0.6) if quantization else self.width
         return self.parameters * stored
 
     def cache(self, tokens: int) -> float:
-        """Bytes for the keys and values of a text of `tokens` tokens."""
+        """Return the bytes for the keys and values of a text with the given number of tokens."""
         return 2 * self.layers * self.kv_heads * self.head_dim * min(self.width, 2.0) * tokens
 
     @property
     def activations(self) -> float:
-        """Estimated bytes for a vLLM step: its widest layer and the logits of its texts."""
+        """Estimated bytes for a vLLM step: the widest layer and the logits of all texts."""
         layer = _BATCHED * (4 * self.hidden + 2 * self.intermediate) * 2
         return layer + 2 * _SEQUENCES * self.vocabulary * 4
 
     def forward(self, tokens: int = TOKENS, length: int = 1024) -> float:
-        """Estimated bytes for extracting signals: logits, their logarithms and the attention of one
-        layer.
+        """Estimate the bytes for extracting signals: logits, log-probabilities and the attention of
+        one layer.
         """
         return tokens * (self.vocabulary * 10 + self.heads * length * 6 + 16 * self.hidden)
 
 
 def facts_of(files: Iterable[str], read: Callable[[str], Any], **more: Any) -> Facts:
     """Determine facts of a model from the names of its files. `read` reads a JSON file. Parameters
-    are counted unless `more` states them.
+    are counted unless their number is given in `more`.
 
     Raises:
-        ValueError: If config.json does not state the model's shape.
+        ValueError: If config.json does not contain the model's shape.
     """
     there = set(files)
     try:
@@ -182,12 +184,12 @@ def known_models() -> dict[str, Facts]:
 
 
 class AccessError(Exception):
-    """Access to the hub failed. The message says why, and the second argument what to do."""
+    """Access to the hub failed. The first argument is the reason, the second a suggestion."""
 
 
 Hub = Callable[[str, str], Facts]
-"""Looks up a model on the hub by its id and commit. Raises AccessError if access is denied, or any
-network error."""
+"""Function that looks up a model on the hub by its id and commit. It raises AccessError if access
+is denied. Network errors are passed on."""
 
 
 def from_hub(identity: str, revision: str) -> Facts:
@@ -195,7 +197,7 @@ def from_hub(identity: str, revision: str) -> Facts:
 
     Raises:
         AccessError: If the model does not exist, or this account has no access to it.
-        ValueError: If its files do not state its shape.
+        ValueError: If the files do not contain the model's shape.
         Exception: If the hub cannot be reached.
     """
     from huggingface_hub import HfApi, hf_hub_download
@@ -241,9 +243,9 @@ def from_folder(folder: Path) -> Facts:
 
 
 class Measured(BaseModel):
-    """Speed of a model, measured by `experiments/gpu_check.py`: tokens per second over all
-    concurrent texts, and traces with signals per second. `engine` is None if only signals were
-    measured.
+    """Speed of a model, measured by `experiments/gpu_check.py`: generated tokens per second over
+    all concurrent texts, and traces per second when extracting signals. `engine` is None if only
+    signals were measured.
     """
 
     model: str
@@ -265,10 +267,10 @@ class Rates(BaseModel):
 
 @dataclass(frozen=True)
 class Machine:
-    """The machine that will run an experiment: number of cards, GB of memory on each, and GB of
-    free disk space (None: elsewhere).
+    """The machine that will run an experiment: number of GPUs, memory of each in GB, and free disk
+    space in GB (None if it is not this machine).
 
-    `assumed` says that the cards are only assumed.
+    If `assumed`, the GPUs are only an assumption.
     """
 
     gpus: int = 1
@@ -286,8 +288,8 @@ class _Loaded(NamedTuple):
 def machine(
     config: ExperimentConfig, folder: Path, gpus: int | None = None, memory: float | None = None
 ) -> Machine:
-    """Describe the machine: as specified (number of cards, GB of each), this machine, or one with
-    as many GPUs as needed.
+    """Describe the machine: as specified (number of GPUs, memory of each in GB), or this machine,
+    or a machine with as many GPUs as needed.
     """
     import torch
 
@@ -328,8 +330,8 @@ def check(
 ) -> Iterator[Finding]:
     """Find what would fail, waste resources or deviate from the paper in an experiment.
 
-    Without `data`, files are not checked; without `rates`, times are guesses. `hub` looks up
-    models.
+    Without `data`, files are not checked. Without `rates`, running times are guesses. `hub` looks
+    up models.
     """
     yield from _files(config, data)
     models: list[_Loaded] = []
@@ -385,8 +387,8 @@ def _facts(
 ) -> tuple[Facts | None, list[Finding]]:
     """Determine facts of a model from its folder, the hub or `models.yaml`.
 
-    `unreached` collects models that could not be looked up because the hub is unreachable, with the
-    reason.
+    `unreached` collects models that could not be looked up because the hub is unreachable, each
+    with the reason.
     """
     facts: Facts | None
     if model.pretrained:
@@ -414,7 +416,7 @@ def _facts(
             return facts, [Finding("failure", model.name, f"{identity} is {reason}", mend)]
         except ValueError as error:
             return None, [Finding("unchecked", model.name, f"{identity}: {error}")]
-        except Exception as error:  # without a network, clients raise errors of many kinds
+        except Exception as error:  # without a network, hub clients raise many kinds of errors
             unreached[identity] = brief(error)
     unreached[identity] = next(iter(unreached.values()))
     facts = known_models().get(identity)
@@ -458,7 +460,9 @@ def _tokenizer(model: _Loaded) -> Iterator[Finding]:
 
 
 def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
-    """Check that an engine has memory for the weights, one text of full length, and a step."""
+    """Check that the memory suffices for the weights, one text of maximum length, and one step of
+    the engine.
+    """
     (config, generation, facts), cards = model, model.generation.tensor_parallel or 1
     most = facts.context or CONTEXT
     if generation.context and facts.context and generation.context > facts.context:
@@ -469,7 +473,7 @@ def _memory(model: _Loaded, machine: Machine) -> Iterator[Finding]:
     share = (generation.memory or SHARE) if generation.engine == "vllm" else 1.0
 
     def spare(cards: int, context: int, quantization: str | None) -> float:
-        """Bytes that are left over."""
+        """Return the number of bytes that remain free."""
         room = cards * (machine.memory * GB * share - _RUNTIME)
         held = facts.weights(quantization) + facts.cache(context) + facts.activations
         return room - held
@@ -560,7 +564,9 @@ def _unread(config: ExperimentConfig, experiment: Experiment) -> Iterator[Findin
 
 
 def _paper(config: ExperimentConfig) -> Iterator[Finding]:
-    """Find settings that differ from the paper's, given the paper's backbones and source."""
+    """If an experiment uses the paper's backbones and source, find settings that differ from the
+    paper.
+    """
     if not any(
         paper_number("result", "AUROC", backbone=b.name, dataset=config.source, method="CCP")
         for b in config.backbones

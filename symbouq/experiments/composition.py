@@ -1,6 +1,6 @@
 """Predictions of the composer and its variants (section DARC, Table ablation, Table valsize).
 
-All decisions are made on validation. Test traces have no labels here.
+All decisions are made on validation. No labels of test traces are available here.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ Protocol)."""
 METHOD = "SymboUQ"
 """Name of the paper's composition, the variant `full`."""
 UNLABELLED = "no target labels"
-"""Name of the composition that is adapted to the target without labels from the target."""
+"""Name of the composition that is adapted to the target without target labels."""
 
 
 @dataclass(frozen=True)
 class ScoredTraces:
-    """A cell's traces as a composer sees them: profiles and scores, but no labels.
+    """The traces of a cell as seen by a composer: with profiles and scores, but without labels.
 
     Attributes:
         ids: Ids of the traces.
-        groups: Key of each trace's scene.
+        groups: Scene key of each trace.
         audits: Profiles of the traces.
-        claims: Values of the claims in each scored trace, by method and seed, then by id.
-        orientations: What larger values mean, by method.
-        worlds: Score of each answer against the possible worlds, by id; None if not computed.
+        claims: Claim values of each scored trace, by method and seed, then by id.
+        orientations: Meaning of larger values, by method.
+        worlds: Constraint-Worlds score of each trace, by id; None if not computed.
         scores: Calibrated scores of the traces, with the keys of `claims`.
     """
 
@@ -66,8 +66,8 @@ class ScoredTraces:
     def read(
         cls, traces: Path, audits: Path, scores: Path, worlds: Path | None = None
     ) -> ScoredTraces:
-        """Read a cell's traces with audits, claim scores and, optionally, scores against possible
-        worlds.
+        """Read a cell's traces with audits, claim scores and, optionally, Constraint-Worlds
+        scores.
         """
         from symbouq.evidence.scorers.bank import read_calibrators, read_scores
 
@@ -106,14 +106,14 @@ class ScoredTraces:
         return self.subset(place for place, name in enumerate(self.ids) if name in labels)
 
     def key(self, name: str, seed: int) -> tuple[str, int] | None:
-        """Key of a method's scores; None without scores. All seeds of a deterministic method share
-        a key.
+        """Return the key of a method's scores; None if it has no scores. All seeds of a
+        deterministic method share one key.
         """
         seeds = [fitted for method, fitted in self.claims if method == name]
         return (name, seed if seed in seeds else seeds[0]) if seeds else None
 
     def column(self, name: str, seed: int) -> Mapping[str, float] | None:
-        """Scores from a method by id; None if it has no scores."""
+        """Return a method's scores by id; None if it has no scores."""
         return self.scores.get(self.key(name, seed) or (name, seed))
 
     def calibrators(
@@ -121,8 +121,8 @@ class ScoredTraces:
     ) -> dict[tuple[str, int], Calibrator]:
         """Fit calibrators for the candidates (min-max statistics, reduction, Platt map).
 
-        They depend only on these traces and labels. A candidate gets none unless both classes
-        occur.
+        They depend only on these traces and the given labels. A candidate gets no calibrator unless
+        both classes occur.
         """
         calibrators = {}
         for key in filter(None, (self.key(name, seed) for name in CANDIDATES)):
@@ -134,7 +134,7 @@ class ScoredTraces:
         return calibrators
 
     def calibrated(self, calibrators: Mapping[tuple[str, int], Calibrator]) -> ScoredTraces:
-        """Return the same traces with only the calibrated scores."""
+        """Return the same traces with only the scores of the given calibrators."""
         scores = {}
         for key, calibrator in calibrators.items():
             claims = self.claims.get(key, {})
@@ -143,7 +143,9 @@ class ScoredTraces:
         return replace(self, scores=scores)
 
     def uncalibrated(self, name: str) -> ScoredTraces:
-        """Return the same traces with one method's raw values for the conclusion as scores."""
+        """Return the same traces. Their only scores are one method's uncalibrated values for the
+        conclusion.
+        """
         scores = {
             key: {trace: float(values[-1]) for trace, values in claims.items()}
             for key, claims in self.claims.items()
@@ -159,7 +161,7 @@ class Predicted:
     Attributes:
         method: `SymboUQ`, a variant, `... view`, `no target labels`, `epsilon VALUE`, `folds
             NUMBER`, or `valsize SIZE`.
-        seed: Seed of the trained scores that it uses, or number of the subsample.
+        seed: Seed of the trained scores used, or number of the subsample.
         ids: The test traces.
         scores: Probability that each answer is right.
         composer: The fitted composer.
@@ -177,7 +179,9 @@ Pair = tuple[ScoredTraces, ScoredTraces]
 
 
 def swept(options: Options, epsilons: Iterable[float], folds: Iterable[int]) -> dict[str, Options]:
-    """Options with other values of `epsilon` or `folds`, by composition (Table search-space)."""
+    """Return variants of `options` with the given values of `epsilon` or `folds`, by name of the
+    composition (Table search-space).
+    """
     return {f"epsilon {value}": replace(options, epsilon=value) for value in epsilons} | {
         f"folds {number}": replace(options, folds=number) for number in folds
     }
@@ -193,8 +197,8 @@ def composed(
 ) -> Iterator[Predicted]:
     """Fit every variant on validation and predict the test traces.
 
-    Each view (None: the assumed context) has its own profiles and constraint scores; everything
-    else is shared. `sizes` are as in `subsampled`. `others` are further options for the assumed
+    Each view (None: the assumed context) has its own profiles and constraint scores. Everything
+    else is shared. `sizes` is as in `subsampled`. `others` are additional options for the assumed
     context, by name of the composition.
     """
     validation, test = views[None]
@@ -234,8 +238,8 @@ def subsampled(
     """Fit the determinacy design on subsamples of validation and predict the test traces (Table
     valsize).
 
-    There is one subsample per seed and size, unless the size exceeds the number of labelled traces.
-    All decisions, even calibration, use the subsample alone.
+    There is one subsample for each seed and each size that does not exceed the number of labelled
+    traces. All decisions, including calibration, are based only on the subsample.
     """
     labelled = validation.labelled(labels)
     for size in sizes:
@@ -258,10 +262,10 @@ def without_target_labels(
     options: Options | None = None,
 ) -> Iterator[Predicted]:
     """Fit the composer on the source's labelled validation traces, and adapt it to a target without
-    labels.
+    using target labels.
 
-    This uses `Composer.adapted` and is not in the paper. The target's scores keep the source's
-    calibration.
+    This method is not in the paper. It uses `Composer.adapted`. The target's scores are calibrated
+    as on the source.
     """
     labelled, variant = source.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
@@ -282,8 +286,8 @@ def composer_cost(
     seed: int,
     options: Options | None = None,
 ) -> Cost:
-    """Measure what the full composition costs in addition to its scores (Table efficiency):
-    calibration and fitting on validation, then predictions.
+    """Measure the cost of the full composition in addition to its scores (Table efficiency):
+    calibration and fitting on validation, then prediction.
     """
     labelled, variant = validation.labelled(labels), VARIANTS["full"]
     y = [labels[name] for name in labelled.ids]
@@ -302,7 +306,9 @@ def composer_cost(
 def _calibrated(
     validation: ScoredTraces, labels: Mapping[str, int], seed: int, *others: ScoredTraces
 ) -> tuple[ScoredTraces, ...]:
-    """Traces with calibrated candidates or, if there are none, the raw fixed constraint score."""
+    """Return traces with calibrated candidates or, if no candidate can be calibrated, with the
+    uncalibrated fixed constraint score.
+    """
     calibrators = validation.calibrators(labels, seed)
     if not calibrators:
         return tuple(traces.uncalibrated(FIXED) for traces in (validation, *others))
@@ -318,8 +324,8 @@ def _pools(
     view: View | Literal["worlds"] | None,
     seed: int,
 ) -> list[Pool]:
-    """Collect candidate scores for validation and test. A missing score is replaced by its
-    validation mean.
+    """Collect candidate scores for validation and test. A missing score is replaced by the
+    candidate's mean on validation.
     """
     shared, shown = views[None], views[_profiles_of(view)]
     columns = {

@@ -34,8 +34,8 @@ class _Part(BaseModel):
 
 
 View = Literal["grounded", "non-committal", "dual"]
-"""Verdicts that the constraint scorers see instead of those in the assumed context (rows of Table
-ablation): those in another context, or assumed and grounded verdicts side by side."""
+"""Verdicts that constraint scorers use instead of the verdicts in the assumed context (rows of
+Table ablation): verdicts in another context, or both assumed and grounded verdicts."""
 
 
 class TrainingConfig(_Part):
@@ -50,9 +50,9 @@ class TrainingConfig(_Part):
     seed: int = Plan.seed
     """Seed for the training scenes."""
     hops: tuple[Annotated[int, Field(ge=1, le=3)], ...] = Plan.hops
-    """Numbers of hops; repeat a number to draw it more often."""
+    """Numbers of hops. A number that is repeated is drawn more often."""
     wordings: str | None = None
-    """Training split of a benchmark, whose phrasings are used in three of four chains."""
+    """Training split of a benchmark. Three of four chains use phrasings from it."""
     threads: Annotated[int, Field(ge=1)] | None = None
     """Number of CPU threads for training; default: the experiment's `threads`."""
 
@@ -63,7 +63,7 @@ class LoadingConfig(_Part):
     batch: Annotated[int, Field(ge=1)] | None = None
     """Number of texts per batch; default: the engine's choice."""
     context: Annotated[int, Field(ge=1)] | None = None
-    """Maximum tokens of a prompt with its trace; default: the model's maximum."""
+    """Maximum number of tokens of a prompt with its trace; default: the model's maximum."""
     dtype: Literal["float32", "bfloat16", "float16"] | None = None
     """Number format; default: the model's on a GPU, float32 on a CPU."""
     quantization: str | None = None
@@ -73,12 +73,14 @@ class LoadingConfig(_Part):
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
     """Number of GPUs across which vLLM splits a model."""
     tokenizer_mode: str | None = None
-    """vLLM's tokenizer. `hf` selects that of transformers if a folder also has Mistral's own;
-    default: vLLM's choice."""
+    """vLLM's tokenizer mode. If a folder also contains Mistral's own tokenizer, `hf` selects the
+    one for transformers; default: vLLM's choice."""
 
 
 class BackboneConfig(LoadingConfig):
-    """A model that writes or judges traces. Its loading settings override those in `generation`."""
+    """A model that writes or judges traces. Its loading settings override the settings in
+    `generation`.
+    """
 
     name: str
     """Name shown in tables."""
@@ -93,13 +95,15 @@ class BackboneConfig(LoadingConfig):
 
     @property
     def weights(self) -> list[Path]:
-        """The model's folder, as an input of stages; empty for hub or installed models."""
+        """The model's folder as an input for stages; empty for models from the hub or installed
+        models.
+        """
         folder = Path(self.model) if self.model is not None else None
         return [folder] if folder is not None and folder.is_dir() else []
 
     @property
     def identity(self) -> str:
-        """Name of the folder, or the model's name on the hub or as installed."""
+        """Name of the model's folder, or name of the model on the hub or as an installed model."""
         if self.model is None:
             return self.pretrained or ""
         return Path(self.model).name if self.weights else self.model
@@ -126,8 +130,8 @@ class DatasetConfig(_Part):
     files: dict[Split, str] = {}
     """File of each split."""
     sizes: dict[Split, Annotated[int, Field(ge=0)]]
-    """Number of questions per split. From a file, those whose ids have the smallest hashes are
-    taken. Splits that share a file share no row."""
+    """Number of questions per split. From a file, the questions with the smallest hashes of their
+    ids are taken. Splits from the same file have no rows in common."""
     hops: tuple[int, ...] = ()
     """Numbers of hops to include; default: all."""
     seed: int = 2026
@@ -135,18 +139,18 @@ class DatasetConfig(_Part):
     free_form: bool = False
     """Whether models reason in prose, without a schema."""
     backbones: tuple[str, ...] = ()
-    """Names of the backbones that answer this dataset; default: all."""
+    """Names of the backbones that answer the questions of this dataset; default: all."""
     optional: bool = False
     """Whether to skip the dataset if the data folder or a file is missing."""
 
     @property
     def questions(self) -> tuple[Hashable, ...]:
-        """Source and selection of the questions, whatever form the traces have."""
+        """Source and selection of the questions, independent of the form of the traces."""
         files = tuple(sorted(self.files.items()))
         return self.family, self.provider, files, self.hops, self.seed
 
     def passed_over(self, split: Split) -> int:
-        """Number of rows in a split's file that earlier splits use."""
+        """Return the number of rows in a split's file that are used by earlier splits."""
         earlier = SPLITS[: SPLITS.index(split)]
         same = (other for other in earlier if self.files.get(other) == self.files.get(split))
         return sum(self.sizes.get(other, 0) for other in same) if self.files else 0
@@ -170,40 +174,40 @@ class GenerationConfig(LoadingConfig):
     engine: Literal["transformers", "vllm"] = "transformers"
     """Library that runs the models."""
     samples: Annotated[int, Field(ge=0)] = 10
-    """Number of extra traces per validation and test question, for the sampling baselines."""
+    """Number of additional traces per validation and test question, for the sampling baselines."""
     temperature: Annotated[float, Field(gt=0)] = 1.0
     """Temperature of the samples."""
     seed: int = 2026
     """Seed of the samples."""
     max_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Maximum tokens of a trace."""
+    """Maximum number of tokens of a trace."""
 
     def of(self, model: BackboneConfig) -> GenerationConfig:
-        """The generation settings, with a model's own taking precedence."""
+        """Return the generation settings, overridden by the model's own settings."""
         own = model.model_dump(include={*LoadingConfig.model_fields}, exclude_none=True)
         return self.model_copy(update=own)
 
 
 class _ByPeople(_Part):
-    """What people say about a backbone's test traces."""
+    """Human judgements about a backbone's test traces."""
 
     backbone: str
     """Backbone that wrote the traces."""
     dataset: str
-    """Dataset of their questions."""
+    """Dataset of the questions."""
     file: Path
     """File with the judgements; its path is relative to the configuration."""
 
 
 class AnnotationConfig(_ByPeople):
-    """Relations that people read in claims, to measure the parser's F1: JSON Lines with `id`,
+    """Relations that people annotated in claims, to measure the parser's F1: JSON Lines with `id`,
     `claim` (from 1) and `relations`, a list of [subject, relation, object].
     """
 
 
 class HumanLabelsConfig(_ByPeople):
-    """Labels that people gave to steps, to measure how well the judge agrees with people: CSV or
-    JSON Lines with `id`, `claim` (from 1) and `label` (1 right, 0 wrong).
+    """Human labels for steps, to measure how well the judge agrees with people: CSV or JSON Lines
+    with `id`, `claim` (from 1) and `label` (1 right, 0 wrong).
     """
 
 
@@ -211,25 +215,26 @@ class ExperimentConfig(_Part):
     """A whole experiment."""
 
     name: str
-    """Name of the folder for the run."""
+    """Name of the run's folder."""
     backbones: Annotated[list[BackboneConfig], Field(min_length=1)]
     """Models that write traces."""
     source: str
-    """Dataset for training the scorers; it needs a `train` split."""
+    """Dataset for training the scorers. It must have a `train` split."""
     datasets: Annotated[list[DatasetConfig], Field(min_length=1)]
     """The source and the targets."""
     generation: GenerationConfig = GenerationConfig()
     """Settings for generation."""
     profile: str | None = None
-    """Profile for every audit; default: each dataset's own."""
+    """Profile for all audits; default: the profile of each dataset."""
     answers: Answers = "answer"
-    """How conclusions are judged: `answer`, or `relation` for the paper's strict auditor."""
+    """How conclusions are judged: `answer`, or `relation` for the strict auditor of the paper."""
     pipeline: str | None = None
-    """English pipeline that parses open text; default: the first installed."""
+    """English pipeline that parses open text; default: the first one installed."""
     lookback: Literal["heads", "pooled"] = "heads"
     """Lookback ratios: `heads` for every head, `pooled` for their mean per layer."""
     scorers: list[str] = []
-    """Names of the scorers in the paper; Constraint-Rule must be among them; default: all."""
+    """Scorers to use, by their names in the paper. Constraint-Rule must be included; default:
+    all."""
     nli: str | None = None
     """Entailment model for Semantic Entropy and SelfCheckGPT, as a folder or a Hugging Face id;
     default: the auditor's rules decide."""
@@ -238,7 +243,8 @@ class ExperimentConfig(_Part):
     selfcheck: SelfCheck = "support"
     """Form of SelfCheckGPT: by samples that `support` a claim, or by `contradiction`."""
     views: list[View | Literal["worlds"]] = []
-    """Views besides the assumed context. The constraint scorers are retrained on each."""
+    """Views in addition to the assumed context. The constraint scorers are retrained on each
+    view."""
     judge: BackboneConfig | None = None
     """Model that labels reasoning steps if there are no other labels."""
     reference_judges: list[BackboneConfig] = []
@@ -246,9 +252,9 @@ class ExperimentConfig(_Part):
     annotations: list[AnnotationConfig] = []
     """Relations that people annotated in some claims."""
     human_labels: list[HumanLabelsConfig] = []
-    """Labels that people gave to some steps."""
+    """Human labels for some steps."""
     epsilon: Annotated[float, Field(ge=0, le=0.5)] = EPSILON
-    """The composer drops candidates whose AUROC is closer to 1/2 than this."""
+    """Screening threshold. The composer drops candidates with an AUROC closer to 1/2 than this."""
     folds: Annotated[int, Field(ge=1)] = FOLDS
     """Number of validation folds for choosing features and regularisation."""
     epsilons: tuple[Annotated[float, Field(ge=0, le=0.5)], ...] = (0.01, 0.02, 0.03, 0.04, 0.05)
@@ -262,18 +268,19 @@ class ExperimentConfig(_Part):
     threads: Annotated[int, Field(ge=1)] | None = None
     """Number of CPU threads for models and networks; default: all cores."""
     workers: Annotated[int, Field(ge=1)] = 1
-    """Number of stages that run side by side on this machine, each model in its own process; with
-    GPUs, at most one per GPU."""
+    """Number of stages that run concurrently on this machine. Each model has its own process; with
+    GPUs, there is at most one per GPU."""
     seeds: Annotated[list[int], Field(min_length=1)] = [2026, 2027, 2028, 2029, 2030]
     """Seeds for the trained scorers."""
     search: Grid | None = None
-    """Grid for tuning the scorers with the first seed. Without it, the next three keys apply."""
+    """Grid for tuning the scorers with the first seed. Without a grid, the next three keys
+    apply."""
     epochs: Annotated[int, Field(ge=1)] = 30
     """Number of training epochs."""
     width: Annotated[int, Field(ge=1)] = 256
     """Hidden width."""
     learning_rate: Annotated[float, Field(gt=0)] = 2e-4
-    """Learning rate; it is larger than the paper's because there are few traces."""
+    """Learning rate. It is larger than in the paper because there are few traces."""
 
     @model_validator(mode="after")
     def _has_source(self) -> ExperimentConfig:
@@ -336,10 +343,11 @@ class ExperimentConfig(_Part):
         return [*([self.judge] if self.judge else []), *self.reference_judges]
 
     def judges_of(self, dataset: DatasetConfig, split: Split) -> list[BackboneConfig]:
-        """Judges whose labels for a split are used.
+        """Return the judges that provide labels for a split.
 
-        Training and the tables about steps use the judge's labels. The table of agreement uses the
-        reference judges' labels on test traces. For prose, only training uses labels.
+        The judge's labels are used for training and in the tables about steps. The reference
+        judges' labels on test traces are used in the table of agreement. For free-form traces,
+        labels are used only for training.
         """
         judge = [self.judge] if self.judge else []
         if dataset.free_form:
@@ -348,7 +356,9 @@ class ExperimentConfig(_Part):
 
     @property
     def scorer_views(self) -> list[View | None]:
-        """Views for the constraint scorers: None (the assumed context), then those in `views`."""
+        """Views for the constraint scorers: None (the assumed context), followed by the views in
+        `views`.
+        """
         return [None, *(view for view in self.views if view != "worlds")]
 
 
@@ -356,7 +366,8 @@ def read_config(path: Path) -> ExperimentConfig:
     """Read a configuration from a YAML file, with absolute paths to model folders.
 
     Raises:
-        SettingsError: If the file cannot be read or values are wrong; names every fault.
+        SettingsError: If the file cannot be read or contains invalid values. The message lists all
+            of them.
     """
     config = read_settings(path, ExperimentConfig)
 

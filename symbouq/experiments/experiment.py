@@ -33,14 +33,14 @@ from symbouq.reading.syntax.pipeline import installed
 from symbouq.reliability.variants import CONSTRAINT_FAMILY
 
 MACHINES = {"transformers": "two CPU cores, models of millions", "vllm": "one GPU, at a guess"}
-"""The machines for which costs are estimated, by engine."""
+"""The machines to which cost estimates apply, by engine."""
 
 _PACKAGES = {
     "models": ("torch", "transformers", "llguidance", "safetensors", "sklearn", "pandas"),
     "vllm": ("vllm",),
     "gguf": GGUF_PACKAGES,
 }
-"""Packages imported by each extra."""
+"""For each extra, the import names of its packages."""
 
 _Stage = TypeVar("_Stage", bound=Stage)
 
@@ -54,19 +54,19 @@ def _filled(dataset: DatasetConfig, data: Path | None) -> DatasetConfig:
 
 
 class Experiment:
-    """All stages up to every method's predictions.
+    """All stages of an experiment, up to the predictions of every method.
 
-    `allow_smaller` permits smaller splits where a source has too few questions.
+    If `allow_smaller`, splits may be smaller than requested when a source has too few questions.
 
     Attributes:
-        config: The configuration with final sizes and without missing optional datasets.
+        config: The configuration with final split sizes and without missing optional datasets.
         datasets: The datasets by name.
         cells: The stages of each cell.
         models: Backbones and judges by name.
         costs: Stage that measures the scorers' costs, by backbone.
         searches: Stages that tune learned scorers, by backbone and scorer.
-        pairs: The counterfactual audit; None if the source has no test split.
-        run: The run, with the folder of all stages.
+        pairs: The stage for the counterfactual audit; None if the source has no test split.
+        run: The run, which manages the folder of all stages.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class Experiment:
                 if not asked.dataset.backbones or backbone.name in asked.dataset.backbones
             ]
             self.cells |= {cell.name: cell for cell in own}
-            # One kind of stage after the other, so that each model is loaded only once.
+            # Order stages by kind, so that each model is loaded only once.
             for alike in zip(*(cell.stages for cell in own), strict=True):
                 self._stages += [stage for stage in alike if stage is not None]
             self._add_scoring(backbone)
@@ -112,16 +112,16 @@ class Experiment:
         self.run = Run(folder, self._stages, processes, config.threads)
 
     def make(self, begun: Callable[[Stage], None], advance: Callable[[int], None]) -> None:
-        """Make all unfinished stages on this machine. The arguments are as in `Run.make`.
+        """Run all unfinished stages on this machine. The arguments are as in `Run.make`.
 
-        Each model has its own process if there are several workers, on a GPU, or with vLLM, whose
-        engines keep GPU memory.
+        Each model has its own process if there are several workers or a GPU, or with vLLM. (A vLLM
+        engine does not release GPU memory within its process.)
         """
         run, workers, engine = self.run, self.config.workers, self.config.generation.engine
         gpus = gpu_groups(run.most_gpus)
         if workers > 1:
-            # Models that are split across GPUs are few, and no other stages wait for them, so they
-            # come last.
+            # Models that are split across GPUs come last, because they are few and no other stages
+            # wait for them.
             for size in sorted({stage.gpus for stage in run.stages}):
                 groups = gpu_groups(size)
                 with SideBySide(workers, groups) as submit:
@@ -133,7 +133,7 @@ class Experiment:
             self.run.make(begun, advance)
 
     def shortages(self) -> list[str]:
-        """Splits that their source cannot fill, one line for each.
+        """Describe the splits for which there are too few questions, one line for each.
 
         Raises:
             SettingsError: If a file is missing.
@@ -148,7 +148,7 @@ class Experiment:
         """Check that the required packages are installed.
 
         Raises:
-            SymboUQError: Names the extras whose packages are missing.
+            SymboUQError: If packages are missing. The message names the extras.
         """
         needed = ["models"]
         if self.config.generation.engine == "vllm":
@@ -183,8 +183,8 @@ class Experiment:
         return model
 
     def _add_scoring(self, backbone: Model) -> None:
-        """Add stages for scorers fitted on a backbone's source traces, scores of all validation and
-        test traces, compositions, and the scorers' costs.
+        """Add stages that fit scorers on a backbone's source traces, score all validation and test
+        traces, compose the scores, and measure the scorers' costs.
         """
         config, source = self.config, self.config.source
         cells = {

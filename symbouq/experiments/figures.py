@@ -20,17 +20,17 @@ COLUMNS = 4
 """Maximum number of panels side by side."""
 
 CONSTRAINT = "Constraint-Rule"
-"""The constraint score whose separation is shown. Nothing in it was learned on the source."""
+"""The constraint score in the separation figure. It involves no training on the source."""
 
 COMPARED = (METHOD, "scores only", "Constraint", "Constraint-Rule", "Neural-Seq", "Perplexity")
-"""Methods shown in risk-coverage curves and reliability diagrams, if they ran."""
+"""Methods shown in risk-coverage curves and reliability diagrams, if they were run."""
 
 
 @styled
 def separation(results: Results) -> Figure:
-    """How well Constraint-Rule separates right from wrong answers (Somers' D) within each dataset's
-    bins of determinacy and parse coverage (figure analysis, left): the mean over datasets, for
-    traces with a parsed claim.
+    """Plot how well Constraint-Rule separates right from wrong answers (Somers' D) within bins of
+    determinacy and of parse coverage (figure analysis, left). Bins are formed within each dataset,
+    and values are averaged over datasets. Only traces with a parsed claim are used.
     """
     figure, panels = _panels(1, len(results.backbones))
     for axes, backbone in zip(panels, results.backbones, strict=True):
@@ -57,7 +57,7 @@ def separation(results: Results) -> Figure:
 
 
 RESAMPLES = 500
-"""Number of resamples for the 95 % intervals of the separation."""
+"""Number of bootstrap resamples for the 95 % intervals of the separation."""
 
 
 def _heights(rows: Any, names: Sequence[str], column: int) -> Any:
@@ -72,14 +72,14 @@ def _interval(rows: Any, names: Sequence[str], column: int) -> tuple[Any, Any]:
         chosen = chance.integers(len(rows), size=len(rows))
         drawn.append(_heights(rows[chosen], list(of[chosen]), column))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # a bin may have no separation
+        warnings.simplefilter("ignore", RuntimeWarning)  # the separation of a bin may be undefined
         low, high = np.nanpercentile(drawn, (2.5, 97.5), axis=0)
     return low, high
 
 
 def _applicable(cell: CellResults) -> Any:
-    """Constraint score, label, determinacy and parse coverage of each trace with a parsed claim,
-    `[n, 4]`.
+    """Return the constraint score, label, determinacy and parse coverage of each trace with a
+    parsed claim, `[n, 4]`.
     """
     profiles = {audit["id"]: audit["profile"] for audit in cell.audits}
     rows = [
@@ -93,11 +93,11 @@ def _applicable(cell: CellResults) -> Any:
 
 @styled
 def risk(results: Results) -> Figure:
-    """Risk over coverage on the targets (figure analysis, right) or, without targets, on the
-    source.
+    """Plot risk against coverage on the targets (figure analysis, right) or, without targets, on
+    the source.
 
-    Curves are means over seeds, bands range from the lowest to the highest seed, and all curves in
-    a panel use the same traces.
+    Curves are means over seeds. Bands extend from the smallest to the largest value over seeds. All
+    curves in a panel use the same traces.
     """
     targets = [d for d in results.datasets if d != results.config.source]
     targets = targets or results.datasets
@@ -130,8 +130,8 @@ def _coverage_of(cell: CellResults) -> str:
 
 @styled
 def reliability(results: Results) -> Figure:
-    """Share of right answers against the full method's probability, in 10 bins of equal width, for
-    the first seed.
+    """Plot the share of right answers against the full method's probability, in 10 bins of equal
+    width, for the first seed.
     """
     figure, panels = _panels(len(results.backbones), len(results.datasets))
     for axes, cell in zip(panels, results.cells(), strict=True):
@@ -151,7 +151,7 @@ FIGURES: dict[str, Callable[[Results], Figure]] = {
 
 
 def _panels(rows: int, columns: int) -> tuple[Figure, Sequence[Any]]:
-    if columns > COLUMNS:  # a row of the page holds no more
+    if columns > COLUMNS:  # no more panels fit in a row
         rows, columns, panels = -(-rows * columns // COLUMNS), COLUMNS, rows * columns
     else:
         panels = rows * columns

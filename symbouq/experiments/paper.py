@@ -1,4 +1,6 @@
-"""Numbers in the paper's tables (`paper.csv`, from its LaTeX source), shown next to ours."""
+"""Numbers from the paper's tables, shown next to our results. They are in `paper.csv`, which was
+made from the paper's LaTeX source.
+"""
 
 from __future__ import annotations
 
@@ -20,5 +22,5 @@ def _numbers() -> dict[tuple[str, ...], str]:
 def paper_number(
     table: str, metric: str, *, backbone: str = "", dataset: str = "", method: str = ""
 ) -> str | None:
-    """A number from a table in the paper; None if the paper does not report it."""
+    """Return a number from a table in the paper; None if the paper does not report it."""
     return _numbers().get((table, backbone, dataset, method, metric))

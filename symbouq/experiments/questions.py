@@ -1,4 +1,4 @@
-"""A dataset's questions: one file for the models, and another with the answers."""
+"""Writes a dataset's questions to one file for the models, and the answers to another file."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from symbouq.io.stream import read_lines
 from symbouq.records import Instance, parse_record
 
 QUESTIONS = "questions.jsonl"
-"""File that generation, audits and scores may read."""
+"""File for generation, audits and scoring."""
 GOLD = "gold.jsonl"
-"""File with the answers and the facts that decide whether claims are true. Only labels and metrics
-may read it."""
+"""File with the answers, and with the facts from which the truth of claims is determined. It may be
+used only for labels and metrics."""
 
 _GOLD = ("answer", "correct", "meta")
 _MOST_HOPS = (1, 2, 3)
 
 
 def write_questions(dataset: DatasetConfig, split: Split, data: Path | None, out: Path) -> None:
-    """Write the questions of a split to one file, and their answers to another.
+    """Write the questions of a split to one file, and the answers to another file.
 
     Raises:
         SettingsError: If a file is missing or has too few questions.
@@ -68,7 +68,9 @@ def _records(
 
 
 def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, dict[str, Any]]:
-    """Questions in a split's source that have one of the wanted numbers of hops, by id."""
+    """Return the questions in a split's source that have one of the requested numbers of hops, by
+    id.
+    """
     if dataset.provider is not None:
         read = provided(dataset.provider, split)
     else:
@@ -80,7 +82,8 @@ def _rows(dataset: DatasetConfig, split: Split, data: Path | None) -> dict[str, 
 
 
 def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
-    """Number of available questions for each split that asks for more than there are.
+    """For each split that is larger than its source allows, return the number of available
+    questions.
 
     Raises:
         SettingsError: If a file is missing.
@@ -93,7 +96,9 @@ def available(dataset: DatasetConfig, data: Path | None) -> dict[Split, int]:
 
 
 def shortage(dataset: DatasetConfig, split: Split, count: int) -> str:
-    """Message that a split's source has only `count` questions that no other split uses."""
+    """Error message for a split whose source has only `count` questions not used by other
+    splits.
+    """
     hops = f" of {', '.join(map(str, dataset.hops))} hops" if dataset.hops else ""
     others = " beside those of other splits" if dataset.passed_over(split) else ""
     source = dataset.provider or dataset.files[split]
@@ -108,11 +113,12 @@ def _split_of(scene: Sequence[str]) -> Split:
 
 
 def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
-    """Check that splits share no scene, and write how many questions and scenes each has, with a
-    hash.
+    """Check that splits have no scene in common. Write the numbers of questions and scenes in each
+    split, with a hash.
 
     Raises:
-        SettingsError: Names two questions in different splits that share a scene.
+        SettingsError: If splits share a scene. The message names two questions about it in
+            different splits.
     """
     owner: dict[str, tuple[str, str]] = {}
     splits: dict[str, dict[str, Any]] = {}
@@ -137,14 +143,14 @@ def write_splits(questions: Mapping[Split, Path], out: Path) -> None:
 
 
 def has_files(dataset: DatasetConfig, data: Path | None) -> bool:
-    """Whether a dataset can be used. Only an optional dataset with missing files cannot."""
+    """Whether the dataset's files exist. They may be missing only for an optional dataset."""
     if not dataset.optional or not dataset.files:
         return True
     return data is not None and all((data / name).exists() for name in dataset.files.values())
 
 
 def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Path:
-    """The file of a split.
+    """Return the file of a split.
 
     Raises:
         SettingsError: If there is no data folder, or the file is missing.
@@ -158,7 +164,7 @@ def dataset_file(dataset: DatasetConfig, split: Split, data: Path | None) -> Pat
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Read the records in a JSON Lines file from a stage."""
+    """Read the records in a JSON Lines file written by a stage."""
     with path.open(encoding="utf-8") as stream:
         return [json.loads(line) for line in stream]
 
@@ -176,15 +182,15 @@ def instances(file: Path) -> Iterator[Instance]:
 
 
 Provider = Callable[[Split], Iterable[Mapping[str, Any]]]
-"""Type of the entry points in the group `symbouq.datasets`. It returns the questions of a split as
-records with `id`, `scene`, `question`, `answer` and `answer_space`."""
+"""Type of the entry points in the group `symbouq.datasets`: a function that returns the questions
+of a split as records with `id`, `scene`, `question`, `answer` and `answer_space`."""
 
 
 def provider(name: str) -> EntryPoint:
-    """Find the entry point of a dataset that a package supplies.
+    """Find the entry point of a dataset provided by a package.
 
     Raises:
-        SettingsError: If no package supplies it.
+        SettingsError: If no package provides the dataset.
     """
     points = {point.name: point for point in plugins.brought(plugins.DATASETS)}
     if name not in points:
@@ -194,11 +200,11 @@ def provider(name: str) -> EntryPoint:
 
 
 def provided(name: str, split: Split) -> Iterator[Instance]:
-    """Yield the questions of a split that a package supplies.
+    """Yield the questions of a split of a dataset provided by a package.
 
     Raises:
-        SettingsError: If no package supplies the dataset.
-        SymboUQError: If it cannot be loaded, or a record is invalid.
+        SettingsError: If no package provides the dataset.
+        SymboUQError: If the dataset cannot be loaded, or a record is invalid.
     """
     give: Provider = plugins.loaded(provider(name))
     for number, record in enumerate(give(split), start=1):

@@ -13,13 +13,13 @@ Mark = Literal["", "best", "second", "gray"]
 discriminate."""
 
 NOT_RUN = "not run"
-"""Text for a cell that the configuration cannot fill."""
+"""Text for a cell without a result in this configuration."""
 UNDEFINED = "undefined"
 """Text for a metric that is undefined, for example on traces of one class."""
 BESIDE = "paper"
-"""Heading of a column with the paper's numbers, which belongs to the column before it."""
+"""Heading of a column with the paper's numbers for the preceding column."""
 WIDTH = 110
-"""Maximum number of characters in a line of a Markdown table whose columns can be divided."""
+"""Maximum number of characters per line in a Markdown table that can be divided into parts."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with headings, cells and a note on how to read it. Cells of plain text have no
-    emphasis.
+    """A table with headings, cells and a note on how to read it. Cells given as plain strings have
+    no emphasis.
 
     Attributes:
         labels: Number of label columns, which are repeated in each part of a divided table; 0:
@@ -48,7 +48,7 @@ class Table:
 
 
 def rendered(tables: Sequence[Table], form: str, footer: str = "") -> str:
-    """Render tables as text in one of FORMS, optionally with a line about their origin."""
+    """Render tables in one of FORMS, optionally with a footer about their origin."""
     return FORMS[form](tables, footer)
 
 
@@ -72,7 +72,7 @@ def _markdown(tables: Sequence[Table], footer: str) -> str:
 
 
 def _parts(table: Table, widths: Sequence[int]) -> list[list[int]]:
-    """Divide a table into parts, each a list of columns, so that lines keep to `WIDTH`."""
+    """Divide a table into parts, each a list of columns, so that lines do not exceed `WIDTH`."""
     if not table.labels:
         return [[*range(len(widths))]]
     labels = [*range(table.labels)]
@@ -165,10 +165,10 @@ def _marked(cell: str | Value, marks: dict[Mark, str], escaped: Callable[[str], 
 def highlighted(
     values: Sequence[float | None], higher: bool, ranked: Sequence[bool] = ()
 ) -> list[Value]:
-    """Make the cells of a column, marking the best and second-best value. Values that look alike
-    share a mark.
+    """Make the cells of a column, and mark the best and second-best value. Values that are
+    displayed identically get the same mark.
 
-    `ranked` says which values compete; empty: all.
+    `ranked` specifies which values are ranked; empty: all.
     """
     takes_part = ranked or [True] * len(values)
     shown = [None if value is None else round(value, 3) for value in values]

@@ -1,6 +1,6 @@
-"""Results of an experiment: scores of the test traces, and their audited claims.
+"""Results of an experiment: scores and audited claims of the test traces.
 
-Only this module reads test labels, and only after predictions are written.
+Test labels are read only in this module, and only after predictions have been written.
 """
 
 from __future__ import annotations
@@ -57,11 +57,13 @@ METRICS = {
 """The metrics computed for every method, with their names in tables."""
 
 ORACLE = ("Constraint", "Neural-Seq")
-"""The scores between which the oracle in Table ablation chooses."""
+"""The two scores from which the oracle in Table ablation chooses."""
 
 
 class CellResults:
-    """A backbone's test traces on a dataset. There are none if it does not answer that dataset."""
+    """A backbone's test traces on a dataset. There are none if the backbone does not answer this
+    dataset.
+    """
 
     def __init__(self, experiment: Experiment, cell: Cell) -> None:
         self.cell = cell
@@ -91,7 +93,7 @@ class CellResults:
         return read_rows(self._path(self._stages.audits[None])) if self._stages else []
 
     def profiles(self, name: str) -> list[float]:
-        """One value from the audit profile of each trace."""
+        """Return the named value from the audit profile of each trace."""
         return [audit["profile"][name] for audit in self.audits]
 
     @property
@@ -102,7 +104,7 @@ class CellResults:
 
     @cached_property
     def _scored(self) -> dict[tuple[str, int], dict[str, float | None]]:
-        """Scores of the test traces by single methods: by method and seed, then by id."""
+        """Scores of the test traces from single methods, by method and seed, then by id."""
         return self._scores_of(self.cell)
 
     def _scores_of(self, cell: Cell) -> dict[tuple[str, int], dict[str, float | None]]:
@@ -121,10 +123,10 @@ class CellResults:
 
     @cached_property
     def scores(self) -> dict[str, dict[int, Values]]:
-        """Scores of the traces in `truth`, in order, by method and seed. They include single scores
-        and compositions.
+        """Scores of the traces in `truth`, in the same order, by method and seed. Both single
+        scores and compositions are included.
 
-        A missing score is replaced by the method's mean over validation, as in the composer.
+        As in the composer, a missing score is replaced by the method's mean over validation.
         """
         scores: dict[str, dict[int, Values]] = {}
         validation = self._scores_of(self._validation)
@@ -150,8 +152,8 @@ class CellResults:
 
     @cached_property
     def _values(self) -> dict[tuple[str, str], list[float]]:
-        """Defined values over seeds, by method and metric. There are none unless both classes
-        occur.
+        """Values of each metric for all seeds for which it is defined, by method and metric. There
+        are no values unless both classes occur.
 
         The method `oracle` is the better of two scores (Table ablation).
         """
@@ -169,11 +171,11 @@ class CellResults:
         return values
 
     def values(self, method: str, metric: str) -> list[float]:
-        """Values of a metric for all seeds for which it is defined."""
+        """Return the values of a metric for all seeds for which it is defined."""
         return self._values.get((method, metric), [])
 
     def metric(self, method: str, metric: str) -> float | None:
-        """Mean of a metric over seeds; None if undefined."""
+        """Return the mean of a metric over seeds; None if undefined."""
         values = self.values(method, metric)
         return sum(values) / len(values) if values else None
 
@@ -182,13 +184,13 @@ class CellResults:
         return (method, "auroc") in self._values
 
     def runs(self, method: str) -> list[tuple[Values, Values]]:
-        """Scores and labels for each seed. All methods have the same traces."""
+        """Return scores and labels for each seed. The traces are the same for all methods."""
         labels = np.array([*self.truth.values()], np.float64)
         return [(scores, labels) for scores in self.scores.get(method, {}).values()]
 
     def within_length(self, method: str) -> float | None:
-        """AUROC among traces with the same number of claims and hops, averaged over seeds; None if
-        undefined.
+        """Return the AUROC among traces with the same number of claims and hops, averaged over
+        seeds; None if undefined.
         """
         by_id = {trace["id"]: trace for trace in self.traces}
         lengths = {audit["id"]: len(audit["claims"]) for audit in self.audits}
@@ -198,8 +200,8 @@ class CellResults:
         return sum(defined) / len(defined) if defined else None
 
     def first_errors(self) -> list[FirstErrorsRow]:
-        """Measure how well the auditor and claim scores find the first wrong claims. Thresholds are
-        fitted on validation.
+        """Measure how well the auditor and claim scores find the first wrong claim of each trace.
+        Thresholds are fitted on validation.
         """
         validation = CellResults(self._experiment, self._validation)
         known, to_fit_on = (known_errors(c.audits, c.claim_labels) for c in (self, validation))
@@ -207,13 +209,13 @@ class CellResults:
         return compared(to_fit_on, known, *scored) if known else []
 
     def labelled_by(self, people: Path) -> dict[str, Labels]:
-        """Labels that people gave to the claims in these traces, by id.
+        """Return human labels for the claims in these traces, by id.
 
         Raises:
-            RecordError: If a row cannot be read, or names a claim that does not exist.
+            RecordError: If a row cannot be read, or refers to a claim that does not exist.
         """
         source = HumanLabels(people)
-        assert self._stages is not None  # a configuration can only name labels for existing traces
+        assert self._stages is not None  # human labels are configured only for existing traces
         claims = read_claims(self._path(self._stages.traces), self._path(self._stages.audits[None]))
         given = {}
         for record in claims:
@@ -225,8 +227,8 @@ class CellResults:
         return given
 
     def gain(self, over: str) -> Comparison | None:
-        """AUROC gain of the full method over the method `over`, by paired bootstrap over test
-        traces. In each resample, the gain is averaged over seeds.
+        """Compare the AUROC of the full method with that of the method `over`, by paired bootstrap
+        over test traces. In each resample, the difference is averaged over seeds.
         """
         first, second = self.scores.get(METHOD, {}), self.scores.get(over, {})
         seeds = [seed for seed in first if seed in second]
@@ -237,7 +239,7 @@ class CellResults:
 
 
 class Results:
-    """The results of an experiment whose stages are finished."""
+    """The results of a finished experiment."""
 
     def __init__(self, experiment: Experiment) -> None:
         self.experiment = experiment
@@ -246,8 +248,8 @@ class Results:
 
     @property
     def footer(self) -> str:
-        """The version, configuration (name and hash) and seeds behind tables and figures."""
-        # The path of a model's folder says nothing about what was run.
+        """The version, configuration (name and hash) and seeds, shown below tables and figures."""
+        # The path of a model's folder is irrelevant to the results.
         paths = {"model", "chat_template"}
         people = {"__all__": {"file"}}
         excluded: Any = {
@@ -278,7 +280,7 @@ class Results:
         return [d.name for d in self.config.datasets if d.sizes.get("test") and not d.free_form]
 
     def cell(self, backbone: str, dataset: str) -> CellResults:
-        """A backbone's test traces on a dataset."""
+        """Return the test traces of a backbone on a dataset."""
         cell = Cell(backbone, dataset, "test")
         return self._cells.setdefault(cell, CellResults(self.experiment, cell))
 
@@ -306,11 +308,11 @@ class Results:
 
 
 def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | None:
-    """F1 of the relations found by the parser, measured against annotated ones
-    (`AnnotationConfig`). A relation and its converse count as one.
+    """Compute the F1 of the relations found by the parser against annotated relations
+    (`AnnotationConfig`). A relation and its converse count as the same.
 
     Raises:
-        SymboUQError: If the file cannot be read, or names an unknown claim.
+        SymboUQError: If the file cannot be read, or refers to an unknown claim.
     """
     by_id = {audit["id"]: audit for audit in audits}
     auditor = TraceAuditor()
@@ -339,7 +341,7 @@ def relation_f1(audits: Iterable[dict[str, Any]], annotated: Path) -> float | No
 
 
 class _Annotation(BaseModel):
-    """The relations that people read in a claim."""
+    """The relations that people annotated in a claim."""
 
     id: str
     claim: Annotated[int, Field(ge=1)]

@@ -1,8 +1,8 @@
-"""Runs an experiment's stages. Each stage is a folder, named by a hash of its origin.
+"""Runs the stages of an experiment. Each stage has a folder, which is named by a hash.
 
 The hash covers the stage's name, version and settings and the content of its input files. So
-finished stages are skipped, an interrupted run resumes, and after a change only the stages that
-depend on it are made again.
+finished stages are skipped, an interrupted run can be resumed, and after a change, only the stages
+that depend on it are run again.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
 DONE = "stage.json"
-"""File written last in a stage's folder. It says what the stage was made from and how long that
-took."""
+"""File that is written last in a stage's folder. It records the inputs of the stage and its running
+time."""
 
 
 class StageError(SymboUQError):
@@ -44,25 +44,27 @@ class StageError(SymboUQError):
 
 
 class Stage(ABC):
-    """One step of a run: inputs and settings, and the outputs that they determine.
+    """One step of a run. Its inputs and settings determine its outputs.
 
-    A subclass implements `run`. Its arguments are the stages and settings on which it depends.
+    Subclasses implement `run`. Their constructors receive the stages and settings on which they
+    depend.
 
     Args:
-        about: Rest of its name, such as backbone and dataset; each None is left out.
+        about: Further parts of the stage's name, such as backbone and dataset. None is omitted.
         inputs: Paths, stages (for their first output), or `(stage, output)`.
-        settings: JSON values that determine its outputs besides its inputs.
+        settings: JSON values that, together with the inputs, determine the outputs.
         cost: Estimated seconds on two CPU cores, for the plan.
-        size: Number of pieces of work, such as traces; 0 if they are not counted.
+        size: Number of units of work, such as traces; 0 if they are not counted.
 
     Attributes:
-        kind: First part of its name.
-        version: Number to increase when the same inputs give different outputs.
+        kind: First part of the stage's name.
+        version: Version number. Increase it when the same inputs no longer give the same outputs.
         outputs: Files or folders that the stage must write.
-        on_gpu: Whether a GPU does most of the work, if there is one.
-        gpus: Number of GPUs that it uses, if available.
-        holds: What the stage loads, such as a model in an engine, for reuse by the next stage.
-        name: Name in the run's folder.
+        on_gpu: Whether most of the work is done on a GPU, if there is one.
+        gpus: Number of GPUs used, if available.
+        holds: Identifies what the stage loads, such as a model in an engine. The next stage can
+            reuse it.
+        name: Name of the stage in the run's folder.
     """
 
     kind: ClassVar[str]
@@ -92,7 +94,9 @@ class Stage(ABC):
 
     @abstractmethod
     def run(self, work: Work) -> None:
-        """Write the outputs to `work.out`, which may contain remnants of an interrupted attempt."""
+        """Write the outputs to `work.out`. This folder may contain remains of an interrupted
+        attempt.
+        """
 
 
 Output = tuple[Stage, str]
@@ -105,14 +109,14 @@ def silent(_count: int) -> None:
 
 @dataclass(frozen=True)
 class Work:
-    """What a stage's `run` works with.
+    """The argument of a stage's `run`.
 
     Attributes:
         out: Folder of the outputs.
         files: Paths of declared inputs from other stages.
         processes: Number of processes for jobs on many records; None: all cores.
         threads: Number of threads for models and networks on a CPU; None: all cores.
-        advance: Called with the number of pieces just finished.
+        advance: Called with the number of units of work just finished.
     """
 
     out: Path
@@ -122,12 +126,14 @@ class Work:
     advance: Callable[[int], None] = silent
 
     def input(self, stage: Stage, name: str = "") -> Path:
-        """Path of a declared input: a stage's output called `name`, by default its first."""
+        """Return the path of a declared input: the output called `name` of the given stage, by
+        default its first output.
+        """
         return self.files[stage, name or stage.outputs[0]]
 
 
 def carry_out(stage: Stage, work: Work) -> float:
-    """Run a stage, check its outputs, and return the seconds that it took.
+    """Run a stage, check its outputs, and return the running time in seconds.
 
     Raises:
         StageError: If an output is missing.
@@ -146,13 +152,13 @@ def carry_out(stage: Stage, work: Work) -> float:
 
 
 Submit = Callable[[Stage, Work], "Future[float]"]
-"""Starts the work on a stage somewhere (`carry_out`)."""
+"""Function that starts `carry_out` for a stage in some process."""
 
 
 def run_here(
     stage: Stage, work: Work, do: Callable[[Stage, Work], float] = carry_out
 ) -> Future[float]:
-    """Do the work on a stage now, by default in this process."""
+    """Carry out a stage immediately, by default in this process."""
     future: Future[float] = Future()
     try:
         future.set_result(do(stage, work))
@@ -162,13 +168,13 @@ def run_here(
 
 
 class Apart:
-    """Works on stages in sequence. Those with models run in another process, because an engine
-    frees GPU memory only when its process ends.
+    """Runs stages one after the other. Stages with models run in a separate process, because an
+    engine releases GPU memory only when its process ends.
 
-    Stages that hold the same thing (`Stage.holds`) share a process, which ends before another
-    model's turn. With `all_stages`, stages without a model run there, too. `gpus` are the visible
-    GPUs, as in `CUDA_VISIBLE_DEVICES`; None: those of this process. As a context manager, it ends
-    the last process on exit.
+    Stages that load the same model (`Stage.holds`) share a process, which ends before another model
+    is loaded. With `all_stages`, stages without a model also run in the separate process. `gpus`
+    are the visible GPUs, as in `CUDA_VISIBLE_DEVICES`; None: the GPUs visible to this process. As a
+    context manager, it ends the last process on exit.
     """
 
     def __init__(self, all_stages: bool = False, gpus: str | None = None) -> None:
@@ -184,12 +190,14 @@ class Apart:
         self.end()
 
     def stop(self) -> None:
-        """Stop the process, so that its work fails. This may be called from another thread."""
+        """Stop the process, so that the current stage fails. This may be called from another
+        thread.
+        """
         if (child := self._child) is not None:
             child.process.terminate()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
-        """Do the work on a stage at once."""
+        """Carry out a stage immediately."""
         return run_here(stage, work, self.carry_out)
 
     def carry_out(self, stage: Stage, work: Work) -> float:
@@ -214,38 +222,39 @@ class Apart:
         except (EOFError, BrokenPipeError) as error:
             raise StageError(f"stage {stage.name}: its process ended ({self.end()})") from error
         except BaseException:
-            self.stop()  # even in the middle of its work
+            self.stop()  # even in the middle of a stage
             self.end()
             raise
         if isinstance(told, float):
             return told
-        self.end()  # its state is unknown
+        self.end()  # the state of the process is unknown
         fault, trace = told
         raise fault from RuntimeError(trace)
 
     def end(self) -> str:
-        """End the process and its children, which would otherwise keep GPU memory; return how it
-        ended.
+        """End the process and its children, because they would otherwise keep GPU memory. Return a
+        description of how the process ended.
         """
         child, self._child, self.holds = self._child, None, None
         if child is None:
             return "before"
-        child.line.close()  # an idle process then ends by itself
+        child.line.close()  # an idle process then exits by itself
         child.process.join(_PATIENCE)
         if child.process.exitcode is None:
             child.process.terminate()
         told = child.ended()
-        with suppress(ProcessLookupError, TypeError):  # none are left, or it never started
+        with suppress(ProcessLookupError, TypeError):  # no process is left, or none was started
             os.killpg(child.process.pid, signal.SIGKILL)  # type: ignore[arg-type]
         return told
 
 
 class SideBySide:
-    """Works on stages with several workers. Each has its own process (`Apart`), because text
-    readers and random numbers cannot be shared. As a context manager, it ends them on exit.
+    """Runs stages on several workers. Each worker has its own process (`Apart`), because text
+    readers and random number generators cannot be shared. As a context manager, it ends the workers
+    on exit.
 
-    Each group of GPUs (`gpu_groups`) adds a worker for models. Without groups, every worker may run
-    models.
+    For each group of GPUs (`gpu_groups`), there is an additional worker for models. Without groups,
+    every worker may run models.
     """
 
     def __init__(self, workers: int, gpus: Sequence[str] = ()) -> None:
@@ -268,8 +277,8 @@ class SideBySide:
             worker.end()
 
     def __call__(self, stage: Stage, work: Work) -> Future[float]:
-        """Start a stage on an idle worker; there must be one. A model goes to the worker that holds
-        it, or to one that holds nothing.
+        """Start a stage on an idle worker. There must be an idle worker. A stage with a model is
+        assigned to the worker that has loaded the model, or else to a worker without a model.
         """
         fit: dict[str | None, int] = {"": 0, None: 1}
         if stage.on_gpu:
@@ -294,7 +303,7 @@ class SideBySide:
 
 
 _PATIENCE = 10.0
-"""Seconds that a process gets to end by itself."""
+"""Seconds that a process has to exit by itself."""
 
 
 _GPUS = "CUDA_VISIBLE_DEVICES"
@@ -323,10 +332,12 @@ def _too_few(wanted: int, there: int) -> SymboUQError:
 
 
 def _work_apart(told: Connection, gpus: str | None) -> None:
-    """Work on stages as they arrive; report the progress of each, then its seconds or its error."""
-    os.setpgid(0, 0)  # its own group, to be ended together with its children
+    """Run stages as they arrive. For each stage, report the progress, and finally the seconds or
+    the error.
+    """
+    os.setpgid(0, 0)  # a process group, so that its children are ended, too
     if gpus is not None:
-        os.environ[_GPUS] = gpus  # before any library asks for them
+        os.environ[_GPUS] = gpus  # before any library reads it
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -348,8 +359,8 @@ def _end_with_parent() -> None:
 
 @dataclass(frozen=True)
 class State:
-    """State of a stage: its folder (None as long as an unfinished input leaves the key unknown),
-    whether it is finished, and the seconds that it took.
+    """State of a stage: its folder (None while the key is unknown because an input is unfinished),
+    whether it is finished, and its running time in seconds.
     """
 
     stage: Stage
@@ -359,7 +370,7 @@ class State:
 
 
 class Run:
-    """A folder of stages. Each stage is listed after the stages that it reads."""
+    """A run folder with its stages. Each stage is listed after the stages that it reads."""
 
     def __init__(
         self,
@@ -377,7 +388,7 @@ class Run:
 
     @property
     def most_gpus(self) -> int:
-        """The largest number of GPUs across which a model is split."""
+        """The largest number of GPUs used by a single model."""
         return max((stage.gpus for stage in self.stages), default=1)
 
     def states(self) -> list[State]:
@@ -385,12 +396,12 @@ class Run:
         return [self._state(stage) for stage in self.stages]
 
     def seconds(self, stage: Stage) -> float | None:
-        """Seconds that a stage took; None unless it is known to be finished."""
+        """Return the running time of a stage in seconds; None unless it is known to be finished."""
         made = self._made.get(stage)
         return made.seconds if made else None
 
     def output(self, stage: Stage, name: str = "") -> Path:
-        """Path of a stage's output, by default the first.
+        """Return the path of a stage's output, by default the first one.
 
         Raises:
             StageError: If the stage is not finished.
@@ -413,15 +424,16 @@ class Run:
 
         Args:
             begun: Called with each stage before it is submitted.
-            advance: Called with the number of pieces just finished.
+            advance: Called with the number of units of work just finished.
             submit: Starts the work on a stage.
             room: Maximum number of concurrent stages.
-            gpus: How many of them may use a GPU; 0 without GPUs.
-            most: Stages that need more GPUs are skipped, as are those that depend on them.
+            gpus: Maximum number of concurrent stages that use a GPU; 0 without GPUs.
+            most: Maximum number of GPUs for a stage. Stages that need more are skipped, as are
+                stages that depend on them.
 
         Raises:
             StageError: If an input is missing, or a stage does not write its outputs.
-            Exception: The first one that a stage raises, once the other running stages have ended.
+            Exception: The first error raised by a stage, after the other running stages have ended.
         """
         to_do = [stage for stage in self.stages if not self._state(stage).done]
         waiting = [stage for stage in to_do if stage.gpus <= most]
@@ -434,7 +446,7 @@ class Run:
                 if state is None:
                     break
                 stage, folder = state.stage, state.folder
-                assert folder is not None  # all stages that it reads are finished
+                assert folder is not None  # all of its inputs are finished
                 if begun:
                     begun(stage)
                 outputs = [item for item in stage.inputs if not isinstance(item, Path)]
@@ -456,8 +468,8 @@ class Run:
             raise StageError(f"stage {waiting[0].name}: a stage that it reads is not made")
 
     def make_on_ray(self, begun: Callable[[Stage], None], workers: int | None) -> None:
-        """Run unfinished stages on a Ray cluster, at most `workers` at once (default: as many as it
-        has).
+        """Run unfinished stages on a Ray cluster, at most `workers` at once (default: as many as
+        fit on the cluster).
 
         Raises:
             SymboUQError: As in `make`, or if there is no cluster or too few GPUs.
@@ -491,7 +503,7 @@ class Run:
 
     def _record(self, state: State, seconds: float) -> None:
         stage, folder = state.stage, state.folder
-        assert folder is not None  # the work was done there
+        assert folder is not None  # the work was done in this folder
         made_from = {
             "name": stage.name,
             "settings": stage.settings,
@@ -535,7 +547,9 @@ class Run:
         return state.folder / name if state.folder is not None and state.done else None
 
     def _digest(self, path: Path) -> str:
-        """Hash of a file or of a folder's files with their names, ignoring timing files."""
+        """Return the hash of a file, or of the files in a folder with their names. Timing files are
+        ignored.
+        """
         if path.is_dir():
             files = sorted(
                 file for file in path.rglob("*") if file.is_file() and file.name != TIMING

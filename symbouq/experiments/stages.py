@@ -1,7 +1,7 @@
 """Stages of an experiment, from questions to predictions, with their inputs and outputs.
 
-Questions and answers are in different files. Only label stages read answers, and only tables read
-the labels of a test split. A stage is given only the paths of its declared inputs.
+Questions and answers are in different files. Answers are read only by label stages, and labels of
+test splits only for tables. A stage receives only the paths of its declared inputs.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ if TYPE_CHECKING:
 
 
 class _Seconds(NamedTuple):
-    """Estimated seconds for a piece of work.
+    """Estimated seconds for a unit of work.
 
     Attributes:
         least: Seconds with the smallest model.
@@ -88,12 +88,12 @@ class _Seconds(NamedTuple):
     million: float
 
     def of(self, model: Model) -> float:
-        """Estimated seconds with a model."""
+        """Return the estimated seconds with the given model."""
         return self.least + self.million * model.parameters / 1e6
 
 
-# Measured on two CPU cores without AVX-512, with models of 1 and 135 million parameters. Guessed
-# for a GPU with a model of eight billion.
+# Measured on two CPU cores without AVX-512, with models of 1 and 135 million parameters. For a GPU
+# with a model of 8 billion parameters, the values are guesses.
 _SECONDS = {
     "transformers": {
         "trace": _Seconds(0.1, 0.0037),
@@ -113,7 +113,7 @@ _COMPOSE, _AUDIT = 2.0, 0.012
 _INSTALL, _TRAIN = 40.0, 6e-5  # per token and million parameters
 
 _NUMBERS = {"dtype", "tokenizer_mode"}
-"""Loading settings that are included in a stage's settings only if they are set."""
+"""Loading settings that are part of a stage's settings only if they have a value."""
 
 CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     None: ("assumed",),
@@ -121,7 +121,7 @@ CONTEXTS: dict[View | None, tuple[Context, ...]] = {
     "non-committal": ("non-committal",),
     "dual": ("assumed", "grounded"),
 }
-"""Contexts whose features the constraint scorers see, by view."""
+"""For each view, the contexts that provide features for the constraint scorers."""
 
 
 class Cell(NamedTuple):
@@ -133,7 +133,7 @@ class Cell(NamedTuple):
 
 
 class Questions(Stage):
-    """The questions of a split and, in another file, their answers."""
+    """Writes the questions of a split and, in another file, their answers."""
 
     kind, version, outputs = "questions", 2, (QUESTIONS, GOLD)
 
@@ -155,7 +155,7 @@ class Questions(Stage):
 
 
 class Splits(Stage):
-    """A check that the splits of a dataset share no scene."""
+    """Checks that the splits of a dataset have no scene in common."""
 
     kind, outputs = "splits", ("splits.json",)
 
@@ -170,7 +170,7 @@ class Splits(Stage):
 
 
 class Pretrained(Stage):
-    """The installation of a pretrained model."""
+    """Installs a pretrained model."""
 
     kind, outputs = "pretrained", ("model",)
 
@@ -184,12 +184,13 @@ class Pretrained(Stage):
 
 
 class Trained(Stage):
-    """Further training of a model on generated scenes.
+    """Trains a model further on generated scenes.
 
-    `base` is the stage that installs the model it starts from; None for a folder or a hub id.
+    `base` is the stage that installs the initial model; None if the initial model is a folder or a
+    hub id.
 
     Raises:
-        SettingsError: If it needs a benchmark's wordings, but there is no data folder.
+        SettingsError: If a benchmark's wordings are needed, but there is no data folder.
     """
 
     kind, version, outputs, on_gpu = "backbone", 2, ("model",), True
@@ -246,11 +247,12 @@ class Model:
     Attributes:
         name: Name in tables.
         config: Its configuration.
-        stages: Stages that make its folder; empty if the folder exists, or for hub models.
+        stages: Stages that make the model's folder; empty if the folder already exists, or for hub
+            models.
         inputs: Inputs for stages that run the model.
-        identity: What stages' settings say about the model.
-        parameters: Number of parameters, if known without loading it.
-        template: File with its chat template; None for the model's own.
+        identity: Properties of the model that become part of the settings of stages.
+        parameters: Number of parameters, if it can be determined without loading the model.
+        template: File with the chat template; None for the model's own template.
     """
 
     def __init__(
@@ -271,11 +273,11 @@ class Model:
         self.inputs = weights + ([config.chat_template] if config.chat_template else [])
 
     def place(self, work: Work) -> str:
-        """The model's folder or hub id, for a stage with the model's inputs."""
+        """Return the model's folder or hub id, for a stage that has the model's inputs."""
         return str(work.input(self.stages[-1])) if self.stages else str(self.config.model)
 
     def folder(self, run: Run) -> Path | None:
-        """Folder of the finished model; None for a hub model that was never fetched."""
+        """Return the folder of the finished model; None for a hub model that was never fetched."""
         return run.output(self.stages[-1]) if self.stages else folder_of(str(self.config.model))
 
 
@@ -298,12 +300,12 @@ class CellStages:
     Attributes:
         name: The cell.
         traces: Traces of the cell.
-        audits: Audits by view; the key None is the assumed context.
+        audits: Audits by view; the key None stands for the assumed context.
         signals: Signals of the traces.
-        judged: Labels of the steps by judge, as far as they are used.
+        judged: Labels of the steps, by judge. Unused judges are omitted.
         labels: Labels of the claims.
         scores: Scores by view; empty if the cell is not scored.
-        worlds: Answers compared with the possible worlds, if a view needs this.
+        worlds: Comparison of the answers with the possible worlds, if a view needs it.
         predictions: The composers' predictions, on a test split.
     """
 
@@ -333,34 +335,36 @@ class CellStages:
 
     @property
     def stages(self) -> list[Stage | None]:
-        """Stages up to the labels, in order. A stage that this cell lacks is None."""
+        """Stages up to the labels, in order. None stands for a stage that this cell does not
+        have.
+        """
         audited = self.traces, *self.audits.values(), self.signals
         return [*audited, *(self.judged.get(each.name) for each in self._judges), self.labels]
 
     def inputs(self, view: View | None = None, labels: bool = True) -> list[Stage]:
-        """Stages that scorers read: traces, the audits in a view, signals and, if `labels`, the
-        labels.
+        """Return the stages that scorers use: traces, audits in the given view, signals and, if
+        `labels`, labels.
         """
         stages: list[Stage] = [self.traces, self.audits[view], self.signals]
         return [*stages, self.labels] if labels else stages
 
     def split(self, work: Work, view: View | None = None, labels: bool = True) -> bank.Split:
-        """Files of the stages in `inputs`."""
+        """Return the files of the stages in `inputs`."""
         traces, audits, signals, *last = map(work.input, self.inputs(view, labels))
         return bank.Split(traces, signals, audits, *last)
 
     def scored(self, work: Work, view: View | None = None) -> ScoredTraces:
-        """Read the traces as a composer may see them."""
+        """Read the traces in the form in which a composer may use them."""
         stages = self.traces, self.audits[view], self.scores[view], self.worlds
         return ScoredTraces.read(*(work.input(stage) for stage in stages if stage))
 
     def conclusions(self, work: Work) -> dict[str, int]:
-        """Whether each labelled trace's answer is right, by id."""
+        """Whether the answer of each labelled trace is right, by id."""
         return conclusion_labels(work.input(self.labels))
 
 
 class Traces(Stage):
-    """The generated traces of a cell, with samples if they are scored."""
+    """Generates the traces of a cell, with samples if the traces are scored."""
 
     kind, version, outputs, on_gpu = "traces", 2, ("traces.jsonl",), True
 
@@ -426,7 +430,7 @@ class _Job(Stage):
             "ontology": _ontology_hash(),
             "pipeline": config.pipeline or installed(),
         }
-        if self.contexts:  # the job audits
+        if self.contexts:  # if the job includes audits
             self.arguments.append(config.answers)
             settings |= {"contexts": self.contexts, "answers": config.answers}
         super().__init__(about, (records,), settings, cost, size)
@@ -448,7 +452,7 @@ class _Job(Stage):
 
 
 class Audits(_Job):
-    """Audits of a cell's traces, with the features for a view."""
+    """Audits a cell's traces and computes the features for a view."""
 
     kind, outputs, setup = "audits", ("audits.jsonl",), auditing_in
 
@@ -459,7 +463,7 @@ class Audits(_Job):
 
 
 class Worlds(_Job):
-    """A cell's answers, compared with the possible worlds of their scenes."""
+    """Compares a cell's answers with the possible worlds of their scenes."""
 
     kind, outputs, setup = "worlds", ("worlds.jsonl",), checking_worlds
 
@@ -468,7 +472,9 @@ class Worlds(_Job):
 
 
 class Counterfactual(_Job):
-    """The counterfactual audit on the source's test questions (appendix Counterfactual Audit)."""
+    """Performs the counterfactual audit on the source's test questions (appendix Counterfactual
+    Audit).
+    """
 
     kind, outputs, setup, record = "counterfactual", ("pairs.jsonl",), countering, Instance
 
@@ -477,7 +483,9 @@ class Counterfactual(_Job):
 
 
 class Signals(Stage):
-    """The signals cache for a cell's traces: hidden states and probabilities of the backbone."""
+    """Writes the signals cache for a cell's traces: hidden states and probabilities of the
+    backbone.
+    """
 
     kind, outputs, on_gpu = "signals", ("signals",), True
 
@@ -507,7 +515,7 @@ class Signals(Stage):
 
 
 class Judged(Stage):
-    """A judge's labels for the steps in a cell's traces."""
+    """Lets a judge label the steps in a cell's traces."""
 
     kind, version, outputs, on_gpu = "judged", 2, ("labels.jsonl",), True
 
@@ -539,8 +547,8 @@ class Judged(Stage):
 
 
 class Labels(Stage):
-    """Labels for a cell's claims: of conclusions by their answers, of steps about generated scenes
-    by the truth, of other steps by the judge, if there is one.
+    """Labels a cell's claims: conclusions by comparison with the right answers, steps about
+    generated scenes by the true layout, and other steps by the judge, if there is one.
     """
 
     kind, outputs = "labels", ("labels.jsonl",)
@@ -580,7 +588,7 @@ class Labels(Stage):
 
 
 class Search(Stage):
-    """A learned scorer tried at every point of a grid, on the source in the assumed context (Table
+    """Trains a learned scorer at every point of a grid, on the source in the assumed context (Table
     search-space).
     """
 
@@ -600,7 +608,9 @@ class Search(Stage):
         )
 
     def run(self, work: Work) -> None:
-        """Try every point. The best settings are written to a file of their own, without times."""
+        """Train at every point. The best settings are written to a separate file, which contains no
+        times.
+        """
         from symbouq.evidence.scorers.settings import Settings
         from symbouq.evidence.scorers.sweep import sweep, tuned
 
@@ -613,10 +623,10 @@ class Search(Stage):
 
 
 class Scorer(Stage):
-    """A scorer, fitted on the source with each of its seeds.
+    """Fits a scorer on the source with each of its seeds.
 
-    A constraint scorer may see a `view`; None is the assumed context. A `search` may supply its
-    settings.
+    A constraint scorer uses the audits in `view`; None is the assumed context. If given, the stage
+    `search` provides the scorer's settings.
     """
 
     kind, version, outputs = "scorer", 3, ("scorers",)
@@ -675,7 +685,7 @@ class Scorer(Stage):
 
 
 class Scores(Stage):
-    """Every scorer's scores for a cell, calibrated on the validation split of the same dataset."""
+    """Scores a cell with every scorer, calibrated on the validation split of the same dataset."""
 
     kind, version, outputs, on_gpu = "scores", 3, ("scores.parquet",), True
 
@@ -697,14 +707,14 @@ class Scores(Stage):
             [folder for stage in self.scorers for folder in bank.kept(work.input(stage))],
             lambda: _resources(self.scorers, self.cell, work),
             split,
-            # One class teaches nothing, so the source's map is kept.
+            # If validation has only one class, the calibration from the source is kept.
             self.validation.split(work, self.view) if classes == {0, 1} else None,
         )
         bank.write_scores(work.out / self.outputs[0], map(scoring, split.chunks()))
 
 
 class Predictions(Stage):
-    """Every composer's predictions on a test cell."""
+    """Predicts a test cell with every composer."""
 
     kind, version = "predictions", 5
     outputs = "predictions.parquet", "composers.json", "cost.json"
@@ -765,7 +775,7 @@ class Predictions(Stage):
 
 
 class Costs(Stage):
-    """How fast the scorers are on the source's test traces (Table efficiency)."""
+    """Measures how fast the scorers are on the source's test traces (Table efficiency)."""
 
     kind, outputs, on_gpu = "costs", ("costs.json",), True
 
@@ -778,7 +788,7 @@ class Costs(Stage):
         super().__init__((cell.backbone.name,), read, hub, cost)
 
     def run(self, work: Work) -> None:
-        """Measure each scorer with its first seed, and the paper's path of two scores."""
+        """Measure each scorer with its first seed, and the path of two scores in the paper."""
         examples = self.cell.split(work, labels=False).examples()
         fitted = {
             stage.scorer: bank.load(
@@ -795,7 +805,7 @@ class Costs(Stage):
 
 
 def conclusion_labels(path: Path) -> dict[str, int]:
-    """Read from a labels file whether each labelled trace's answer is right, by id."""
+    """Read from a labels file whether the answer of each labelled trace is right, by id."""
     last = {name: record.labels[-1] for name, record in read_labels(path).items()}
     return {name: label for name, label in last.items() if label is not None}
 
@@ -805,7 +815,8 @@ def _raise_first(failed: Sequence[RecordError]) -> None:
         raise failed[0]
 
 
-# Each loader keeps only what it loaded last, because the stages of one model follow each other.
+# Each loader keeps only what it loaded last, because the stages with the same model are run one
+# after the other.
 
 
 def _engine(generation: GenerationConfig, model: Model, work: Work) -> Engine:

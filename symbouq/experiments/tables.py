@@ -1,7 +1,7 @@
-"""The paper's tables, and four more, computed from an experiment's results.
+"""The paper's tables and four additional ones, computed from an experiment's results.
 
-The paper's numbers get their own columns if the backbone and the dataset have the paper's names.
-Values for learned scores are means over seeds.
+If the backbone and the dataset have the names used in the paper, the paper's numbers are shown in
+separate columns. Values for learned scores are means over seeds.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FAMILIES = {
     "symbolic": "Symb.",
 }
 EXTERNAL = tuple(name for name in SCORERS if name != "Random")
-"""Baselines considered in the headline comparison."""
+"""Baselines in the headline comparison."""
 SIGNIFICANT = 0.05
 PEOPLE = "Human"
 AUDIT = next(iter(AUDITS))
@@ -90,10 +90,10 @@ def _grid(
     head: Callable[[Point], str] = _head,
     **shared: str,
 ) -> Table:
-    """Make a table of numbers by rows and columns, with the paper's numbers next to ours.
+    """Make a table of numbers, with the paper's numbers next to our results.
 
-    `texts` returns the cells of a column, `label` the cells that label a row, and `head` the
-    heading of a column. The `shared` coordinates apply to all numbers.
+    `texts` returns the cells of a column, `label` returns the label cells of a row, and `head`
+    returns the heading of a column. The coordinates in `shared` apply to all numbers.
     """
     filled: list[tuple[str, Sequence[str | Value]]] = []
     for column in columns:
@@ -121,9 +121,10 @@ def _looked_up(texts: Mapping[tuple[str, ...], str]) -> Callable[[list[Point]], 
 
 
 def _ranked(results: Results, points: list[Point]) -> list[str | Value]:
-    """Values of a metric for several methods, with the best and second best marked.
+    """Format the values of a metric for several methods, marking the best and second best.
 
-    Losses that do not discriminate are gray. The oracle reads test labels, so it is not ranked.
+    Losses of scores that do not discriminate are grey. The oracle is not ranked, because it uses
+    test labels.
     """
     metric = points[0]["metric"]
     cell = results.cell(points[0]["backbone"], points[0]["dataset"])
@@ -215,14 +216,17 @@ def headline(results: Results) -> list[Table]:
 
 
 def _strongest(cell: CellResults, metric: str) -> tuple[str, float | None]:
-    """Name and value of the best external baseline in a metric; no value if there is none."""
+    """Return the name and value of the best external baseline for a metric; the value is None if
+    there is no baseline.
+    """
     values = {name: x for name in EXTERNAL if (x := cell.metric(name, metric)) is not None}
     better = max if metric in HIGHER_IS_BETTER else min
     return better(values.items(), key=lambda item: item[1], default=("", None))
 
 
 def ablation(results: Results) -> list[Table]:
-    """Variants of the composer, with the share of the gain that each keeps (Table ablation).
+    """Variants of the composer, with the share of the full method's gain that each retains (Table
+    ablation).
 
     Variants below the paper's last row are not in the paper.
     """
@@ -281,7 +285,9 @@ def _kept(results: Results, backbone: str, method: str) -> str:
 
 
 def significance(results: Results) -> list[Table]:
-    """AUROC gain of the full method over others, by paired bootstrap (Table significance)."""
+    """AUROC gain of the full method over other methods, by paired bootstrap (Table
+    significance).
+    """
     others = {
         "gain": "scores only",
         "gain over shuffled": "shuffled",
@@ -377,7 +383,7 @@ def prefix(results: Results) -> list[Table]:
     """Verdicts in the assumed and in the grounded context, pooled over backbones (Table prefix)."""
     replayed = results.config.replayed
     claims = results.claims[results.claims.parsed & (results.claims.trace < replayed)]
-    # Show the paper's number for all datasets only if our datasets are the paper's.
+    # Show the paper's number for all datasets only if our datasets are the same as the paper's.
     papers = all(paper_number("prefix", "claims", dataset=name) for name in results.datasets)
     every = "All" if papers else "all datasets"
     texts: dict[tuple[str, ...], str] = {}
@@ -407,7 +413,7 @@ def prefix(results: Results) -> list[Table]:
 
 
 def auditor(results: Results) -> list[Table]:
-    """Verdicts on reasoning steps compared with the steps' labels, averaged over backbones (Table
+    """Verdicts on reasoning steps compared with labels of the steps, averaged over backbones (Table
     auditor).
     """
 
@@ -457,7 +463,7 @@ def judge_agreement(results: Results) -> list[Table]:
     sources = [*judges, "generator's truth", *([PEOPLE] if people else [])]
 
     def labels(dataset: str, source: str) -> dict[str, Labels]:
-        """One source's labels for the traces of all backbones."""
+        """Return the labels from one source for the traces of all backbones."""
         by_id: dict[str, Labels] = {}
         for backbone in results.backbones:
             stages = results.experiment.cells.get(Cell(backbone, dataset, "test"))
@@ -537,7 +543,7 @@ def _parameters(folder: Path | None) -> str:
 
 
 def freeform_cot(results: Results) -> list[Table]:
-    """Structured compared with free-form traces on the same questions (Table freeform_cot)."""
+    """Comparison of structured and free-form traces for the same questions (Table freeform_cot)."""
     config = results.config
     free = {d.questions: d.name for d in config.datasets if d.free_form}
     annotated = {(item.backbone, item.dataset): item.file for item in config.annotations}
@@ -588,7 +594,7 @@ _COSTS = {
     "traces/s": ("traces_per_second", 1, 1),
     "memory (GB)": ("memory_gb", 1, 1),
 }
-"""Field, unit and digits for each column of a scorer's cost."""
+"""For each column of a scorer's cost: the field, the unit and the number of digits."""
 
 
 def efficiency(results: Results) -> list[Table]:
@@ -628,7 +634,9 @@ def efficiency(results: Results) -> list[Table]:
 
 
 def search_space(results: Results) -> list[Table]:
-    """The search space, with defaults in bold, and what was fixed here (Table search-space)."""
+    """The search space, with defaults in bold and the values that were fixed in this experiment
+    (Table search-space).
+    """
     from symbouq.evidence.scorers.sweep import Grid, best_of, read_sweep
     from symbouq.reliability.calibrators import FAMILIES as CALIBRATORS
 
@@ -641,7 +649,7 @@ def search_space(results: Results) -> list[Table]:
     validation = "each target's validation"
 
     def set_to(value: object) -> str:
-        """How a setting of the networks was chosen."""
+        """Describe how a setting of the networks was chosen."""
         return "the source's validation" if config.search else f"here {value}"
 
     rows = (
@@ -697,7 +705,7 @@ _AXES = {
 
 
 def counterfactual(results: Results) -> list[Table]:
-    """Audits of supported and of incompatible claims (appendix Counterfactual Audit)."""
+    """Audits of supported and incompatible claims (appendix Counterfactual Audit)."""
     title, stage = "Counterfactual audit", results.experiment.pairs
     if stage is None:
         return [Table(title, ("Pairs",), (), "The source has no test split.")]
@@ -799,7 +807,9 @@ def beyond_length(results: Results) -> list[Table]:
 
 
 def first_error(results: Results) -> list[Table]:
-    """How well the first wrong claim is found: F1 as in ProcessBench, and its two shares."""
+    """How well the first wrong claim is found: F1 as in ProcessBench, and the two accuracies from
+    which it is computed.
+    """
     return [
         table
         for backbone in results.backbones
@@ -918,5 +928,5 @@ def _three_digits(value: float | None) -> str:
 
 
 def _share(values: Sequence[float]) -> str:
-    """The mean, which is a share for zeros and ones."""
+    """Format the mean of zeros and ones as a share."""
     return f"{fmean(values):.3f}" if len(values) else UNDEFINED

@@ -1,8 +1,8 @@
 """Metrics for reliability scores (appendix Metrics and Statistical Analysis), by family.
 
-Scores are probabilities that an answer is right; labels are 1 (right) and 0 (wrong). A metric that
-is undefined for a pool is None. AUROC, class-balanced Brier score and separation need both classes,
-and no metric is defined on an empty pool.
+Scores are probabilities that an answer is right; labels are 1 (right) and 0 (wrong). If a metric is
+undefined for a pool of traces, its value is None. AUROC, class-balanced Brier score and separation
+need both classes. No metric is defined on an empty pool.
 """
 
 from symbouq.metrics.agreement import micro_f1, weighted_determinacy

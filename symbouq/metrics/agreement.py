@@ -1,4 +1,4 @@
-"""Agreement of sets, and determinacy of a dataset."""
+"""Agreement between sets, and the determinacy of a dataset."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from symbouq.errors import SymboUQError
 
 
 def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float | None:
-    """F1 of the items in predicted sets, measured against true sets. None if there are no items.
+    """Compute the micro-averaged F1 of predicted sets against true sets. Return None if all sets
+    are empty.
 
     Raises:
-        ValueError: If there are not equally many sets.
+        ValueError: If the numbers of sets differ.
     """
     shared = total = 0
     for one, other in zip(predicted, true, strict=True):
@@ -25,8 +26,8 @@ def micro_f1(predicted: Iterable[Set[Any]], true: Iterable[Set[Any]]) -> float |
 
 
 def weighted_determinacy(determinacy: ArrayLike, parsed: ArrayLike) -> float | None:
-    """Determinacy of a dataset: the mean over its traces, weighted by their numbers of parsed
-    claims.
+    """Compute the determinacy of a dataset: the mean over its traces, weighted by the number of
+    parsed claims in each.
 
     Args:
         determinacy: d(r) of each trace.

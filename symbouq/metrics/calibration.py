@@ -15,7 +15,7 @@ ECE_BINS = 10
 1]."""
 
 _SMALLEST = float(np.finfo(np.float64).eps)
-"""Probabilities are kept this far from 0 and 1 before their logarithm is taken."""
+"""Minimum distance of probabilities from 0 and 1 when their logarithm is taken."""
 
 
 def _probabilities(scores: Values) -> Values:
@@ -34,7 +34,7 @@ def brier(scores: Values, labels: Values, counts: Values) -> Values:
 def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
     """Class-balanced Brier score: mean squared error averaged over classes (Eq. balbrier).
 
-    It is None with one class.
+    It is None if there is only one class.
     """
     p = _probabilities(scores)
     right = ratio(counts @ (labels * (p - 1) ** 2), counts @ labels)
@@ -46,8 +46,9 @@ def balanced_brier(scores: Values, labels: Values, counts: Values) -> Values:
 def ece(scores: Values, labels: Values, counts: Values) -> Values:
     """Expected calibration error over ECE_BINS bins of equal width.
 
-    It averages, weighted by bin size, each bin's distance between mean probability and share of
-    right answers. A bin includes its lower edge; the last one includes both edges.
+    For each bin, the distance between the mean probability and the share of right answers is
+    computed. These distances are averaged, weighted by bin size. A bin includes its lower edge; the
+    last bin includes both edges.
     """
     gaps = np.zeros((len(scores), ECE_BINS))
     gaps[np.arange(len(scores)), _bins(scores)] = labels - scores
@@ -56,8 +57,8 @@ def ece(scores: Values, labels: Values, counts: Values) -> Values:
 
 @Metric
 def nll(scores: Values, labels: Values, counts: Values) -> Values:
-    """Mean negative log-likelihood of the labels in nats. Scores are kept at least 2.2e-16 from 0
-    and 1.
+    """Mean negative log-likelihood of the labels in nats. Scores are clipped to a distance of at
+    least 2.2e-16 from 0 and 1.
     """
     clipped = np.clip(_probabilities(scores), _SMALLEST, 1 - _SMALLEST)
     losses = -np.where(labels > 0, np.log(clipped), np.log1p(-clipped))
@@ -76,7 +77,7 @@ class CalibrationBin:
         low: Lower edge.
         high: Upper edge.
         count: Number of traces.
-        confidence: Their mean probability, or None without traces.
+        confidence: Mean probability of these traces, or None without traces.
         accuracy: Share of right answers, or None without traces.
     """
 

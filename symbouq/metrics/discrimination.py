@@ -12,15 +12,15 @@ from symbouq.errors import SymboUQError
 from symbouq.metrics.pool import Metric, Values, checked, ratio, tied
 
 SEPARATION_BINS = 5
-"""Number of separation bins, of equal size within each dataset."""
+"""Number of bins for the separation. Within each dataset, they have equal size."""
 
 
 @Metric
 def auroc(scores: Values, labels: Values, counts: Values) -> Values:
     """Probability that a right answer scores above a wrong one; ties count half.
 
-    Scores may be any numbers, including infinities. It is None with one class. The value is an
-    exact ratio of counts, so pools with the same ranking have identical values.
+    Scores may be any numbers, including infinities. The value is None if there is only one class.
+    It is an exact ratio of counts, so pools with the same ranking have identical values.
     """
     order, starts = tied(scores)
     right = np.add.reduceat((counts * labels)[:, order], starts, axis=1)
@@ -34,8 +34,8 @@ def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
     """How well a score separates right from wrong answers by rank: Somers' D, `2 AUROC - 1`.
 
     It is 1 if every right answer scores above every wrong one, 0 for an uninformative score,
-    negative for a misleading one, and None with one class. The paper names no statistic for its
-    figure; this one does not depend on the scale of the scores.
+    negative for a misleading one, and None if there is only one class. The paper does not specify
+    the statistic in its figure. Somers' D does not depend on the scale of the scores.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.
@@ -45,10 +45,11 @@ def separation(scores: ArrayLike, labels: ArrayLike) -> float | None:
 
 
 def auroc_within(scores: ArrayLike, labels: ArrayLike, strata: Sequence[Hashable]) -> float | None:
-    """AUROC within strata: how well a score ranks beyond the variable that defines the strata.
+    """AUROC within strata: how well a score ranks traces with the same value of the variable that
+    defines the strata.
 
-    Only pairs within a stratum are compared, over all strata. Ties count half. None if no stratum
-    has both classes.
+    Only pairs of traces in the same stratum are compared, and all strata are pooled. Ties count
+    half. None if no stratum has both classes.
 
     Args:
         scores: As in `auroc`.
@@ -80,8 +81,8 @@ class Bin:
     Attributes:
         traces: Number of traces over all datasets.
         mean: Mean of the binned values, or None without traces.
-        separation: Mean separation over datasets, or None if none defines it.
-        datasets: Number of datasets that define it.
+        separation: Mean separation over datasets, or None if it is undefined for all of them.
+        datasets: Number of datasets for which the separation is defined.
     """
 
     traces: int
@@ -99,13 +100,13 @@ def separation_by_bin(
 ) -> list[Bin]:
     """Separation of a score over within-dataset bins of a value (figure analysis, left).
 
-    In each dataset, the n traces with values are ranked from 1; equal values get their mean rank r.
-    Trace r goes to bin `floor(bins (r - 1/2) / n)`, so bins have equal size and equal values share
-    a bin. Datasets have equal weight.
+    In each dataset, the n traces with values are ranked from 1; traces with equal values get their
+    mean rank. A trace with rank r is in bin `floor(bins (r - 1/2) / n)`, so bins have equal size
+    and equal values share a bin. Datasets have equal weight.
 
     Args:
-        values: Values to bin, such as determinacy; in the paper, only traces with a parsed claim
-            have one.
+        values: Values that define the bins, such as determinacy. In the paper, only traces with a
+            parsed claim have a value.
         scores: The constraint score.
         labels: 1 right, 0 wrong.
         datasets: Dataset of each trace.
@@ -147,12 +148,12 @@ def oracle(
     The choice uses test labels, so this is not a method and is never highlighted.
 
     Args:
-        candidates: Scores by name; the paper's are Constraint and Neural-Seq.
+        candidates: Scores by name; in the paper, they are Constraint and Neural-Seq.
         labels: Test labels.
 
     Returns:
-        Name and scores of the best candidate (the first one, if several tie), or None twice with
-        one class.
+        Name and scores of the best candidate (the first one, if several tie), or (None, None) if
+        there is only one class.
 
     Raises:
         SymboUQError: If lengths differ, or a score or label is missing.

@@ -1,6 +1,6 @@
 """First wrong claims: accuracies and F1 as in ProcessBench (Zheng et al. 2024, arXiv 2412.06559).
 
-A trace's first error is the number of its first wrong claim, from 1, or 0 if all are right.
+A trace's first error is the number of its first wrong claim, from 1, or 0 if all claims are right.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ class FirstErrors:
 
     Attributes:
         wrong: Number of traces with a wrong claim.
-        right: Number of traces without one.
-        found: Share of traces with a wrong claim in which exactly the first one is named, or None.
-        cleared: Share of traces without one in which no claim is named, or None.
-        f1: Harmonic mean of both, or None.
+        right: Number of traces without a wrong claim.
+        found: Share of traces with a wrong claim for which the first wrong claim is predicted, or
+            None.
+        cleared: Share of traces without a wrong claim for which no error is predicted, or None.
+        f1: Harmonic mean of `found` and `cleared`, or None.
         interval: 95 % bootstrap interval of F1 over traces, or None.
     """
 
@@ -43,7 +44,7 @@ class FirstErrors:
 def first_error(labels: Sequence[int | None]) -> int | None:
     """Find the first error of a trace with labelled claims.
 
-    None if unknown, because an unlabelled claim comes before any wrong one.
+    Return None if it is unknown because an unlabelled claim comes before the first wrong one.
 
     Args:
         labels: One per claim: 1 right, 0 wrong, None unlabelled.
@@ -104,7 +105,8 @@ def _f1(
 
 
 def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> list[int]:
-    """Find the first claim of each trace whose uncertainty exceeds a threshold; 0 if there is none.
+    """Find, in each trace, the first claim with an uncertainty above the threshold; 0 if there is
+    none.
 
     Args:
         uncertainties: One number per claim; larger means more likely wrong.
@@ -117,9 +119,9 @@ def exceeding(uncertainties: Sequence[Sequence[float]], threshold: float) -> lis
 
 
 def fitted_threshold(uncertainties: Sequence[Sequence[float]], true: Sequence[int]) -> float:
-    """Find the threshold that gives `exceeding` the best F1; the largest, if several tie.
+    """Find the threshold for which `exceeding` has the best F1; the largest one if several tie.
 
-    If F1 is undefined, the threshold is infinite and finds no error.
+    If F1 is undefined, the threshold is infinite, so that no error is predicted.
 
     Args:
         uncertainties: As in `exceeding`.

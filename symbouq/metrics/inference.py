@@ -83,9 +83,10 @@ def paired_bootstrap(
 ) -> Comparison | None:
     """Compare two scores by resampling traces, each together with both of its scores.
 
-    The p-value is twice the smaller share of resamples on one side of zero; differences of zero and
-    one extra resample count on both sides, as in SciPy's permutation test. The draws equal those of
-    `scipy.stats.bootstrap` with `numpy.random.default_rng(seed)`.
+    The p-value is twice the share of resampled differences on the smaller side of zero. As in
+    SciPy's permutation test, differences of exactly zero and one additional resample are counted on
+    both sides. The resamples are the same as in `scipy.stats.bootstrap` with
+    `numpy.random.default_rng(seed)`.
 
     Args:
         first: Scores of one method, `[n]`, or of several runs, `[runs, n]`; the metric is then the
@@ -139,8 +140,8 @@ def paired_bootstrap(
 def two_sided(differences: Values) -> float:
     """Two-sided p-value of no difference, from resampled differences.
 
-    It is twice the share of resamples on the smaller side of zero; differences of zero and one
-    extra resample count on both sides.
+    It is twice the share of differences on the smaller side of zero. Differences of exactly zero
+    and one additional resample are counted on both sides.
     """
     sides = min(int((differences <= 0).sum()), int((differences >= 0).sum()))
     return min(1.0, 2 * (sides + 1) / (len(differences) + 1))

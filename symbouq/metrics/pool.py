@@ -19,11 +19,11 @@ Weighted = Callable[[Values, Values, Values], Values]
 class Metric:
     """A metric, called with scores and labels.
 
-    Its formula is written once, for B multisets of the same traces, given by counts. A single value
-    is the case in which all counts are 1. So the bootstrap needs no formula of its own.
+    The formula is written once, for B multisets of the same traces, which are given by counts. For
+    a single value, all counts are 1. So no separate formula is needed for the bootstrap.
 
     Attributes:
-        weighted: Computes the metric for B multisets.
+        weighted: Function that computes the metric for B multisets.
     """
 
     def __init__(self, weighted: Weighted) -> None:
@@ -63,7 +63,7 @@ def checked(scores: ArrayLike, labels: ArrayLike) -> tuple[Values, Values]:
 
 
 def defined(value: float) -> float | None:
-    """The value, or None for NaN."""
+    """Return the value, or None for NaN."""
     return None if np.isnan(value) else value
 
 

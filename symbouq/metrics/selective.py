@@ -1,4 +1,4 @@
-"""Selective prediction: the risk if only answers with high scores are given."""
+"""Selective prediction: the risk if only traces with high scores are answered."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def aurc(scores: Values, labels: Values, counts: Values) -> Values:
     wrong = np.add.reduceat((counts * (1 - labels))[:, order], starts, axis=1)
     taken = np.cumsum(size, axis=1)
     before, errors = taken - size, np.cumsum(wrong, axis=1) - wrong
-    # Suppose a tie of m traces, w of them wrong, follows k traces, e of them wrong. Then the
-    # expected risk of the first k + j is (e + jw/m) / (k + j) = w/m + (e - kw/m) / (k + j): a
-    # harmonic sum.
+    # Suppose that k traces, e of them wrong, are followed by m tied traces, w of them wrong. Then
+    # the expected risk of the first k + j traces is (e + jw/m) / (k + j) = w/m + (e - kw/m) / (k +
+    # j): a harmonic sum.
     total = int(counts.sum(axis=1).max(initial=0))
     harmonic = np.r_[0.0, np.cumsum(1 / np.arange(1, total + 1))]
     spread = harmonic[taken.astype(int)] - harmonic[before.astype(int)]
@@ -38,7 +38,7 @@ class RiskCoverage:
 
     Attributes:
         coverage: Shares of answered traces, 1/n to 1.
-        risk: Expected share of wrong answers among them.
+        risk: Expected share of wrong answers among the answered traces.
     """
 
     coverage: Values

@@ -1,18 +1,18 @@
 """Strictly increasing maps from the composer's probability to a calibrated one.
 
 All maps work on the logit z of the probability p, because probabilities saturate and logits do not.
-With q = 1 - p:
+The families of maps are as follows, with q = 1 - p:
 
 - identity: z;
 - temperature: z / t, t > 0;
 - affine-logit: a z + b, a > 0;
 - monotone beta (Kull et al. 2017): a ln p - b ln q + c, a > 0 and b > 0.
 
-Each family contains the previous one. The parameters minimise cross-entropy, which is convex in
-them, with positive slopes and smoothed targets. Without smoothing, a separable validation split
-would produce certainty. The family is the one with the best Brier score on the same traces; if
-several tie, the simplest. (If the parameters also minimised the Brier score, the largest family
-would always win.)
+Each family contains the previous one. The parameters minimise cross-entropy, which is convex in the
+parameters, with positive slopes and smoothed targets. Without smoothing, a separable validation
+split would lead to probabilities of 0 and 1. The family with the best Brier score on the same
+traces is chosen; if several tie, the simplest one. (If the parameters also minimised the Brier
+score, the largest family would always win.)
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Calibrator(Stored):
 
 
 def _basis(family: Family, z: Values) -> Values:
-    """The terms to be multiplied by the parameters, `[n, parameters]`."""
+    """Return the terms that are multiplied by the parameters, `[n, parameters]`."""
     if family == "temperature":
         return z[:, None]
     ones = np.ones_like(z)
@@ -91,7 +91,7 @@ def _basis(family: Family, z: Values) -> Values:
 
 
 def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
-    """Fit the map of a family with the least cross-entropy to logits `[n]` and labels 0 and 1."""
+    """Fit the map of a family to logits `[n]` and labels 0 and 1, minimising cross-entropy."""
     if family == "identity":
         return Calibrator(family, ())
     slopes, _ = _PARAMETERS[family]
@@ -100,8 +100,8 @@ def fit_family(family: Family, logits: Values, labels: Values) -> Calibrator:
 
 
 def select(logits: Values, labels: Values) -> Calibrator:
-    """Fit all families to the validation logits `[n]`, and return the map with the least Brier
-    score on them.
+    """Fit all families to validation logits `[n]`, and return the map with the smallest Brier score
+    on the same data.
     """
     fitted = [fit_family(family, logits, labels) for family in FAMILIES]
     losses = [round(float(((f(logits) - labels) ** 2).mean()), _DIGITS) for f in fitted]

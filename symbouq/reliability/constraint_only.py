@@ -1,12 +1,12 @@
-"""Constraint-Only for text alone: a small classifier on the auditor's features of a trace.
+"""Constraint-Only from text alone: a small classifier on the auditor's features of a trace.
 
 The paper trains Constraint-Only on the source, with claim and trace labels
-(`symbouq.evidence.scorers.methods.symbolic`). This classifier is for users who only have labelled
-traces of the target. It is a logistic regression on the features from
+(`symbouq.evidence.scorers.methods.symbolic`). The classifier here is for users who have only
+labelled traces of the target. It is a logistic regression on the features from
 `symbouq.reliability.reading`. Each training trace is scored by a classifier that was fitted without
-its fold, so that DARC sees it like a new one. If those scores rank no better than chance, the score
-is omitted, because DARC would reverse it, although the classifier fitted to all traces is not
-reversed.
+the trace's fold, so that DARC treats it like a new trace. If these out-of-fold scores rank no
+better than chance, Constraint-Only is omitted. DARC would reverse it, although the final
+classifier, fitted to all traces, is not reversed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from symbouq.reliability.logistic import Regression, folds, held_out, regress
 NAME = "Constraint-Only"
 
 L2: tuple[float, ...] = (1, 5, 20, 100, 500, 2000)
-"""Values to choose l2 from. There are many features and perhaps few traces."""
+"""Values to choose l2 from. They are large, because there are many features and often few
+traces."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class ConstraintOnly(Stored):
             raise SymboUQError(f"not {self.noun}: its parts differ in length")
 
     def __call__(self, x: Values) -> Values:
-        """Probability that each trace's answer is right, from features `[n, d]`."""
+        """Return the probability that each trace's answer is right, given features `[n, d]`."""
         return sigmoid(Regression(self.mean, self.scale, self.weights, self.intercept).logits(x))
 
 
@@ -62,8 +63,8 @@ def fit(
     cross-entropy.
 
     Returns:
-        The classifier and out-of-fold probabilities `[n]`. None if a class is too rare for the
-        folds, or if the probabilities rank no better than chance.
+        The classifier and out-of-fold probabilities `[n]`. Instead of these, None if a class is too
+        rare for the folds, or if the probabilities rank no better than chance.
     """
     fold = folds(len(y), FOLDS, groups)
     parts = [fold == number for number in range(FOLDS) if (fold == number).any()]

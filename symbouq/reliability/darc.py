@@ -1,14 +1,15 @@
 """Algorithm DARC: fits a composer of probabilities to validation scores, labels and profiles.
 
-Choices where the paper is silent:
+Choices that the paper does not specify:
 
 - l2 scales a *summed* loss (`symbouq.reliability.logistic`). With a mean loss, 20 would shrink all
   weights to zero.
-- The fold of trace i is `i mod k`, or `g mod k` for the g-th group of traces that belong together.
-  A partition is degenerate if a fold or its complement has one class.
-- AUROCs that agree to 12 digits tie. The larger l2 wins, then the simpler design.
+- The fold of trace i is `i mod k`, or `g mod k` if the trace is in the g-th group of traces that
+  belong together. A partition is degenerate if a fold or its complement has only one class.
+- AUROCs tie if they agree to 12 digits. In a tie, the larger l2 is preferred, then the simpler
+  design.
 - The best validation candidate has the largest A_j before orientation.
-- In cross-validation, standardisation uses only the folds that are fitted on.
+- In cross-validation, standardisation uses only the folds used for fitting.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ L2: tuple[float, ...] = (1, 5, 20, 50, 100, 200)
 """Grid in Table search-space."""
 
 REFERENCE_L2 = 20.0
-"""Value used with the last design if folds are degenerate."""
+"""Value of l2 used with the last design if the folds are degenerate."""
 EPSILON = 0.03
 FOLDS = 5
 FIXED = "Constraint-Rule"
-"""Constraint score used alone if validation has only one class."""
+"""The only score used if validation has only one class."""
 
 Kind = Literal["composed", "fixed", "best", "average"]
 """Kind of composer: DARC's sum; the fixed constraint score, if validation has only one class; the
@@ -45,13 +46,13 @@ best validation candidate, if no candidate is retained; or a plain average."""
 _DIGITS = 12
 _EDGE = 1e-12
 _ROUNDING = 1e-12
-"""Tolerance with which an AUROC of 0.45 meets a threshold of 0.05 despite rounding."""
+"""Tolerance so that an AUROC of 0.45 reaches a threshold of 0.05 despite rounding."""
 _IDENTITY = Calibrator("identity", ())
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Candidate scores for some traces, with the traces' profiles.
+    """Candidate scores and profiles of traces.
 
     Attributes:
         names: The m candidates.
@@ -79,10 +80,10 @@ class Evidence:
             raise SymboUQError("a candidate score is not a finite number")
 
     def of(self, names: Sequence[str]) -> Values:
-        """Scores from the given candidates, `[n, len(names)]`.
+        """Return the scores of the given candidates, `[n, len(names)]`.
 
         Raises:
-            SymboUQError: If one is missing.
+            SymboUQError: If a candidate is missing.
         """
         missing = [name for name in names if name not in self.names]
         if missing:
@@ -92,10 +93,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Options:
-    """Choices made before validation.
+    """Options that are fixed before validation data are used.
 
     Attributes:
-        designs: Designs to choose from; a single one is forced.
+        designs: Designs to choose from. A single design is always used.
         l2: Values of l2 to choose from.
         epsilon: Screening threshold.
         folds: k, the number of folds.
@@ -124,11 +125,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Composer(Stored):
-    """Fitted composer. It holds no labels and needs no scikit-learn.
+    """Fitted composer. It contains no labels and does not need scikit-learn.
 
     Attributes:
         kind: Kind of composer.
-        names: Candidates that it reads.
+        names: Candidates that the composer uses.
         flipped: Candidates replaced by 1 - s.
         design: Feature design, if composed.
         l2: Regularisation, if composed.
@@ -138,8 +139,8 @@ class Composer(Stored):
         weights: w, one per feature.
         intercept: b.
         calibrator: Map applied after the sum.
-        aurocs: A_j of every candidate, by name, if screened.
-        held_out: Mean held-out AUROC of the chosen pair; None without cross-validation.
+        aurocs: A_j of every candidate, by name, if candidates were screened.
+        held_out: Mean held-out AUROC of the chosen design and l2; None without cross-validation.
 
     Raises:
         SymboUQError: If the numbers of means, scales, weights and features differ.
@@ -168,10 +169,10 @@ class Composer(Stored):
             raise SymboUQError(f"not {self.noun}: {len(self.weights)} weights for {count} features")
 
     def predict(self, evidence: Evidence) -> Values:
-        """Probability that each trace's answer is right, `[n]`.
+        """Return the probability that each trace's answer is right, `[n]`.
 
         Raises:
-            SymboUQError: If a score that the composer reads is missing.
+            SymboUQError: If a score that the composer uses is missing.
         """
         if self.kind != "composed":
             return np.asarray(np.clip(evidence.of(self.names).mean(axis=1), 0, 1), np.float64)
@@ -179,14 +180,15 @@ class Composer(Stored):
         return self.calibrator(regression.logits(self._features(evidence)))
 
     def contributions(self, evidence: Evidence) -> list[dict[str, float]]:
-        """How much each candidate contributes to each trace's logit, before the calibrator.
+        """Return how much each candidate contributes to each trace's logit before calibration.
 
-        All columns of a candidate are summed. Positive values favour the answer relative to the
-        validation mean. Together with the intercept, the contributions sum to the logit. Without a
-        fit, a score contributes its own logit, or its share of the average's.
+        A candidate's contribution is the sum over all of its columns. Positive values favour the
+        answer, relative to the validation mean. The contributions and the intercept add up to the
+        logit. If nothing was fitted, the contribution of the single score is its logit, and the
+        contribution of an averaged score is its share of the average's logit.
 
         Raises:
-            SymboUQError: If a score that the composer reads is missing.
+            SymboUQError: If a score that the composer uses is missing.
         """
         if self.kind != "composed":
             shares = np.clip(evidence.of(self.names), _EDGE, 1 - _EDGE)
@@ -205,9 +207,10 @@ class Composer(Stored):
     def adapted(self, evidence: Evidence) -> Composer:
         """Return a composer for another target, given unlabelled traces of that target.
 
-        Only the features' means and scales come from the target; everything else stays the
-        source's. So a score that is higher or more spread out throughout the target does not move
-        the probabilities. The share of right answers is assumed to equal the source's.
+        Only the means and scales of the features are recomputed on the target. Everything else is
+        kept from the source. So the probabilities do not change if a score is higher or more spread
+        out throughout the target. The share of right answers is assumed to be the same as on the
+        source.
 
         Raises:
             SymboUQError: If a score is missing, or there are no traces.
@@ -230,8 +233,8 @@ def fit(
     options: Options | None = None,
     groups: Sequence[Hashable] | None = None,
 ) -> Composer:
-    """Fit a composer on validation labels 0 and 1 (Algorithm DARC). Traces in one group share a
-    fold.
+    """Fit a composer on validation labels 0 and 1 (Algorithm DARC). Traces in the same group are in
+    the same fold.
 
     Raises:
         SymboUQError: If there are no traces or candidates, labels are not 0 or 1, or the fixed
@@ -300,8 +303,8 @@ class Screening:
 
 
 def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
-    """Screen and orient candidates by their validation scores `[n, m]` (Algorithm DARC, lines 3, 4,
-    6).
+    """Screen and orient candidates, given their validation scores `[n, m]` (Algorithm DARC, lines
+    3, 4, 6).
 
     Raises:
         SymboUQError: If the labels have only one class.
@@ -315,7 +318,7 @@ def screen(scores: Values, labels: Values, epsilon: float) -> Screening:
 
 
 def oriented(scores: Values, flipped: tuple[bool, ...]) -> Values:
-    """Retained scores `[n, m]`, with reversed ones replaced by 1 - s."""
+    """Return the retained scores `[n, m]`, with each reversed score s replaced by 1 - s."""
     return np.where(np.array(flipped, bool), 1 - scores, scores)
 
 
@@ -328,7 +331,7 @@ def degenerate(y: Values, fold: NDArray[np.intp], k: int) -> bool:
 def _chosen(
     offered: dict[Design, Values], y: Values, fold: NDArray[np.intp], options: Options
 ) -> tuple[Design, float, float | None]:
-    """Choose the design and l2 with the best mean held-out AUROC; return this AUROC last."""
+    """Choose the design and l2 with the best mean held-out AUROC. Return both and this AUROC."""
     if degenerate(y, fold, options.folds):
         richest = max(offered, key=DESIGNS.index)
         return richest, REFERENCE_L2, None
@@ -342,6 +345,6 @@ def _chosen(
 
 
 def _held_out_auroc(h: Values, y: Values, fold: NDArray[np.intp], k: int, l2: float) -> float:
-    """Mean held-out AUROC over folds. Each fold must have both classes."""
+    """Return the mean held-out AUROC over folds. Each fold must contain both classes."""
     areas = [auroc(held_out(h, y, fold == number, l2), y[fold == number]) for number in range(k)]
     return sum(area for area in areas if area is not None) / k

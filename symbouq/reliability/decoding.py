@@ -1,4 +1,4 @@
-"""Computes decoding scores of a trace from log-probabilities in its record."""
+"""Computes a trace's decoding scores from the log-probabilities in its record."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Decoding:
     """The decoding scores of a trace.
 
     Attributes:
-        claims: Scores by name, one uncertainty per claim.
-        fault: Why there are none although the trace has tokens; otherwise empty.
+        claims: Scores by name; each score has one uncertainty per claim.
+        fault: Reason why a trace with tokens has no scores; otherwise empty.
     """
 
     claims: dict[str, tuple[float, ...]] = field(default_factory=dict)
@@ -35,9 +35,9 @@ class Decoding:
 def decoding(identity: str, record: dict[str, Any], audit: Mapping[str, Any]) -> Decoding:
     """Compute the decoding scores that the record's `tokens` allow, for the claims in its audit.
 
-    Without alternatives (`top`), this is only Perplexity. No scores if a token lacks its
-    probability, or the tokens do not contain the claims. Tokens may be vocabulary pieces
-    (`symbouq.evidence.signals.pieces`).
+    Without alternatives (`top`), only Perplexity can be computed. There are no scores if a token
+    has no probability, or if a claim is not found in the tokens. Tokens may be given as vocabulary
+    pieces (`symbouq.evidence.signals.pieces`).
 
     Raises:
         RecordError: If `tokens` is not a list of tokens.
@@ -81,7 +81,9 @@ def is_number(value: Any) -> bool:
 
 
 def _top(alternatives: Any) -> list[float]:
-    """The four largest probabilities among a token's alternatives; empty if any is unknown."""
+    """Return the four largest probabilities among a token's alternatives; empty if any probability
+    is unknown.
+    """
     if not isinstance(alternatives, list) or not alternatives:
         return []
     logprobs: list[Any] = [o.get("logprob") if isinstance(o, dict) else None for o in alternatives]
@@ -92,7 +94,7 @@ def _top(alternatives: Any) -> list[float]:
 
 
 def _plain(tokens: Sequence[dict[str, Any]], text: str) -> list[dict[str, Any]]:
-    """Replace vocabulary pieces by the text that they stand for."""
+    """Replace vocabulary pieces by the text that they represent."""
     pieces = [str(token.get("text") or "") for token in tokens]
     spelled = spelling(pieces, text)
     if spelled is None:

@@ -20,8 +20,8 @@ DESIGNS: tuple[Design, ...] = ("scores", "symbolizability", "determinacy")
 """The designs h_score, h_sym and h_det, simplest first."""
 
 CoverageKind = Literal["paper", "evaluable", "discounted"]
-"""Which determinacy the applicability uses: the paper's; only over parsed claims that no earlier
-conflict blocks; or with claims counting only as much as their weakest premise."""
+"""Kind of determinacy used for the applicability: as in the paper; computed only over parsed claims
+that are not blocked by an earlier conflict; or with each claim weighted by its weakest premise."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class Coverage:
     def of(
         cls, audits: Sequence[Mapping[str, Mapping[str, float]]], kind: CoverageKind = "paper"
     ) -> Coverage:
-        """Compute the coverage of audits with `profile` and, for `discounted`, the `discounted`
-        profile.
+        """Compute the coverage from the `profile` of each audit or, for the kind `discounted`, from
+        its `discounted` profile.
         """
         read = "discounted" if kind == "discounted" else "profile"
         profiles = [audit[read] for audit in audits]
@@ -50,24 +50,24 @@ class Coverage:
         if kind == "evaluable":
             d = np.array([profile["determinacy"] for profile in profiles], np.float64)
             unknown = np.array([profile["unknown_rate"] for profile in profiles], np.float64)
-            # Blocked claims are a share 1 - d - nu of the parsed claims; d + nu is the rest.
+            # A share 1 - d - nu of the parsed claims is blocked; d + nu is the remaining share.
             left = d + unknown
             delta = pi * np.divide(d, left, out=np.zeros_like(d), where=left > 0)
         return cls(pi, delta)
 
     def shuffled(self, seed: int) -> Coverage:
-        """Permute the applicability, as a control: same distribution, but not aligned with the
-        traces.
+        """Permute the applicability across traces. This control keeps the distribution but removes
+        the association with the traces.
         """
         order = np.random.default_rng(seed).permutation(len(self.applicability))
         return replace(self, applicability=self.applicability[order])
 
 
 def columns(design: Design, names: Sequence[str], gated: Collection[str] = ()) -> list[str]:
-    """Candidate that each column of `features` belongs to.
+    """Return, for each column of `features`, the candidate that it belongs to.
 
-    Gated candidates have no raw column. They are used only through the interactions, so their
-    scores have no effect if pi and delta are 0.
+    Gated candidates have no raw column. They are used only through interactions, so their scores
+    have no effect if pi and delta are 0.
     """
     return [name for name in names if name not in gated] + [*names] * DESIGNS.index(design)
 

@@ -1,4 +1,4 @@
-"""First wrong claims, found by labels, by audits and by claim scores."""
+"""First wrong claims of traces, according to labels, audits and claim scores."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ from symbouq.records.generated import Record
 from symbouq.reliability.guarantee import kept_claims, prefix_threshold
 
 AUDITS = {"audit": "verdict", "audit, scene alone": "grounded_verdict"}
-"""The auditor's methods for finding an error, with the verdict that each uses."""
+"""The auditor's methods for finding the first error, with the verdict used by each."""
 MAJORITY = "most frequent"
-"""Baseline that always names the first error (or none) that is most frequent on validation."""
+"""Baseline that always predicts the most frequent first error on validation (which may be none)."""
 
 
 class Kept(NamedTuple):
-    """What traces keep under a guarantee (`prefix_threshold`), measured on traces not used to fit
-    it.
+    """Claims kept under a guarantee (`prefix_threshold`), measured on traces that were not used to
+    fit the threshold.
 
     Attributes:
-        threshold: Claims before the first one that reaches it are kept; None: no claim is kept.
+        threshold: Threshold on a claim's uncertainty. The claims before the first one that reaches
+            it are kept; None: no claim is kept.
         wrong: Share of traces that keep a wrong claim.
-        claims: Share of the claims before the first wrong one that are kept.
+        claims: Share of claims kept, among the claims before the first wrong one.
     """
 
     threshold: float | None
@@ -42,8 +43,8 @@ class Row(NamedTuple):
 
     Attributes:
         method: Name of the method.
-        seeds: Number of fitted scorers that are averaged; 1 if nothing is fitted.
-        result: The averaged figures, with the first seed's interval.
+        seeds: Number of seeds over which results are averaged; 1 if nothing is fitted.
+        result: The averaged results, with the interval for the first seed.
         kept: Claims kept under a guarantee, for each seed; empty without a guarantee.
     """
 
@@ -54,10 +55,11 @@ class Row(NamedTuple):
 
 
 def audited_error(audit: Record, verdict: str = "verdict") -> int:
-    """Number of the first claim in an audit that cannot hold, from 1; 0 if there is none.
+    """Return the number of the first claim in an audit that cannot hold, from 1; 0 if there is
+    none.
 
-    This is a claim that is contradicted or contradicts itself; the audit calls it the first
-    conflict. `AUDITS` lists the verdicts to choose from.
+    Such a claim is contradicted or contradicts itself; the audit calls it the first conflict.
+    `AUDITS` lists the possible values of `verdict`.
     """
     conflicts = verdict == "verdict"
     wrong = (
@@ -71,9 +73,11 @@ def audited_error(audit: Record, verdict: str = "verdict") -> int:
 def known_errors(
     audits: Iterable[Record], labels: Mapping[str, Sequence[Label]]
 ) -> dict[str, tuple[Record, int]]:
-    """Find the traces whose first error is known; return their audit and first error by id.
+    """Find the traces with a known first error. Return the audit and the first error of each, by
+    id.
 
-    Leaves out traces without claims, and those whose labels do not match the audit's claims.
+    Traces without claims are omitted, and so are traces with labels that do not match the audit's
+    claims.
     """
     known = {}
     for audit in audits:
@@ -85,7 +89,7 @@ def known_errors(
 
 
 def halves(names: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Split ids by hash into two halves: one for fitting thresholds, one for measuring."""
+    """Split ids by hash into two halves: one for fitting thresholds, the other for measuring."""
     dealt: tuple[list[str], list[str]] = ([], [])
     for name in names:
         dealt[hashlib.sha256(name.encode()).digest()[0] % 2].append(name)
@@ -101,9 +105,9 @@ def compared(
 ) -> list[Row]:
     """Measure how well the auditor, the majority baseline and scores find the errors in `test`.
 
-    A score names the first claim above a threshold fitted on `validation`. Scores without a value
-    for every claim are left out. If given, `level` is the share of traces that may keep a wrong
-    claim under a guarantee.
+    With a score, the predicted error is the first claim above a threshold fitted on `validation`.
+    Scores without a value for every claim are omitted. If given, `level` is the share of traces
+    that may keep a wrong claim under a guarantee.
     """
     true = [error for _, error in test.values()]
     errors = [error for _, error in validation.values()]
@@ -158,8 +162,8 @@ def _kept(
     true: Sequence[int],
     level: float,
 ) -> Kept:
-    """Fit a threshold on calibration traces and their first errors, and measure what new traces
-    keep.
+    """Fit a threshold on calibration traces and their first errors, and measure the claims kept in
+    new traces.
     """
     threshold = prefix_threshold(fitted, errors, level)
     counts = [kept_claims(row, threshold) for row in new]
@@ -172,8 +176,8 @@ def _kept(
 def _by_scorer(
     scores: Iterable[Score], known: Mapping[str, tuple[Record, int]]
 ) -> dict[tuple[str, int], list[Sequence[float]]]:
-    """Uncertainties of claims by scorer and seed. Scorers without a value for every claim are left
-    out.
+    """Return the uncertainties of claims by scorer and seed. Scorers without a value for every
+    claim are omitted.
     """
     by_id: dict[tuple[str, int], dict[str, Sequence[float]]] = defaultdict(dict)
     for score in scores:

@@ -1,17 +1,19 @@
 """Distribution-free control of the error among accepted traces: learn then test.
 
-A threshold is fitted on calibration traces: one per scene, none used to fit the composer. With
-probability 1 - delta over the draw of these traces, at most a share `level` of new traces whose
-reliability reaches the threshold are wrong. This holds for any distribution and any reliabilities.
-New traces must be drawn in the same way, so not from another model, dataset or wording.
+A threshold is fitted on calibration traces. There is one per scene, and none of them was used to
+fit the composer. With probability 1 - delta over the draw of these traces, at most a share `level`
+of the new traces that reach the threshold are wrong. This holds for any distribution and any
+reliabilities. New traces must come from the same distribution, so not from another model, dataset
+or wording.
 
 For each threshold of a fixed sequence, the hypothesis "the error among accepted traces exceeds
 `level`" is tested. If k of n accepted traces are wrong, then k is binomial given n, and `P(Bin(n,
 level) <= k)` is an exact p-value (the inverted bound of Clopper and Pearson). The sequence starts
-at the threshold with the smallest p-value if the reliabilities were correct. It continues with
-lower thresholds and stops when a p-value exceeds delta. The sequence is fixed before looking at the
-calibration traces, so the probability that any test errs is at most delta (Angelopoulos, Bates,
-Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split fixed-sequence testing).
+at the threshold that would have the smallest p-value if the reliabilities were correct. It
+continues with lower thresholds and stops when a p-value exceeds delta. The sequence is fixed before
+looking at the calibration traces, so the probability of any wrong rejection is at most delta
+(Angelopoulos, Bates, Candès, Jordan and Lei 2021, Learn then Test, arXiv:2110.01052: split
+fixed-sequence testing).
 """
 
 from __future__ import annotations
@@ -32,21 +34,22 @@ DELTA = 0.1
 """Probability that the guarantee fails, over the draw of the calibration traces."""
 
 _THRESHOLDS = 100
-"""Maximum number of thresholds. They are quantiles of the reliabilities of the traces used for
-fitting."""
+"""Maximum number of thresholds. The thresholds are quantiles of the reliabilities of the traces
+used for fitting."""
 
 
 @dataclass(frozen=True)
 class Guarantee(Stored):
-    """A threshold on the reliability and what it guarantees.
+    """A threshold on the reliability, and the guarantee that it provides.
 
     Attributes:
         level: Largest share of wrong answers among accepted traces.
         delta: Probability of exceeding this share, over the draw of the calibration traces.
         threshold: Lowest accepted reliability; None if nothing is accepted.
         scenes: Number of calibration traces, one per scene.
-        accepted: Number of those that reach the threshold (without one: the first tested).
-        wrong: How many of the accepted are wrong.
+        accepted: Number of calibration traces that reach the threshold (without a threshold: the
+            first one tested).
+        wrong: Number of accepted calibration traces that are wrong.
 
     Raises:
         SymboUQError: If level or delta is not between 0 and 1.
@@ -90,8 +93,8 @@ class Guarantee(Stored):
 
 
 def least_traces(level: float, delta: float) -> int:
-    """Minimum number of accepted traces, all of them right, for a guarantee: `(1 - level)^n <=
-    delta`.
+    """Return the smallest n for which n accepted traces, all of them right, give a guarantee: `(1 -
+    level)^n <= delta`.
     """
     return math.ceil(math.log(delta) / math.log1p(-level) - 1e-9)
 
@@ -99,14 +102,14 @@ def least_traces(level: float, delta: float) -> int:
 def control(
     fitted: Values, held: Values, right: Values, level: float, delta: float = DELTA
 ) -> Guarantee:
-    """Find the lowest safe threshold.
+    """Find the lowest threshold for which the guarantee holds.
 
     Args:
         fitted: Reliabilities of the traces used to fit the composer. They determine the sequence of
             thresholds.
         held: Reliabilities of the calibration traces, drawn independently of each other and of the
             fit.
-        right: Whether their answers are right, 1 or 0.
+        right: Whether the answers in `held` are right, 1 or 0.
         level: Largest share of wrong answers among accepted traces.
         delta: Probability of exceeding this share.
     """
@@ -134,15 +137,15 @@ def control(
 def prefix_threshold(
     uncertainties: Sequence[Sequence[float]], errors: Sequence[int], level: float
 ) -> float | None:
-    """Return a threshold such that, if each trace keeps its leading claims below it, at most a
-    share `level` of new traces keep a wrong claim. This is conformal factuality (Mohri and
-    Hashimoto 2024, arXiv:2402.10978) for claims in order.
+    """Return a threshold for keeping the leading claims of each trace, up to the first claim that
+    reaches the threshold. At most a share `level` of new traces then keep a wrong claim. This is
+    conformal factuality (Mohri and Hashimoto 2024, arXiv:2402.10978) for ordered claims.
 
     A trace keeps its first wrong claim if this and all earlier claims are below the threshold. For
     each of the n calibration traces, take the largest uncertainty up to the first wrong claim. The
-    threshold is the k-th smallest of these, with `k = floor(level * (n + 1))`. For a new trace
-    drawn in the same way, the chance of keeping a wrong claim is then at most k / (n + 1), over
-    both draws.
+    threshold is the k-th smallest of these, with `k = floor(level * (n + 1))`. For a new trace from
+    the same distribution, the probability of keeping a wrong claim is then at most k / (n + 1),
+    over the draw of the calibration traces and the new trace.
 
     Args:
         uncertainties: One per claim, for each calibration trace.
@@ -150,8 +153,8 @@ def prefix_threshold(
         level: Largest share of new traces that may keep a wrong claim.
 
     Returns:
-        The threshold. It is the largest float if everything may be kept, and None if there are too
-        few traces to keep anything.
+        The threshold. It is the largest float if all claims may be kept, and None if there are too
+        few traces to keep any claim.
     """
     least = sorted(
         max(row[:error]) if error else sys.float_info.max
@@ -162,7 +165,7 @@ def prefix_threshold(
 
 
 def kept_claims(uncertainties: Sequence[float], threshold: float | None) -> int:
-    """Number of leading claims below a threshold from `prefix_threshold`."""
+    """Return the number of leading claims below a threshold from `prefix_threshold`."""
     if threshold is None:
         return 0
     return sum(1 for _ in takewhile(lambda value: value < threshold, uncertainties))

@@ -1,4 +1,4 @@
-"""Work done for each record by the composer's commands and experiments."""
+"""Workers that process each record for the composer's commands and for experiments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from symbouq.reliability.reading import Composition, Reader, Reading
 from symbouq.reliability.worlds import WORLDS, worlds
 
 Labelled = tuple[Reading, Gold | None]
-"""A reading and, if requested, the fields that determine the trace's label."""
+"""A reading of a trace and, if requested, the fields that determine the trace's label."""
 
 
 def reading(
@@ -29,8 +29,8 @@ def reading(
     pipeline: str | None,
     labelled: bool,
 ) -> Work:
-    """Make a worker that writes nothing and keeps each trace's reading, with the fields that
-    determine its label if `labelled`.
+    """Make a worker that writes nothing and collects the reading of each trace and, if `labelled`,
+    the fields that determine its label.
     """
     reader = Reader(composition, profile, ontology, pipeline)
 
@@ -46,12 +46,12 @@ def reading(
 def selecting(
     model: str | None, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """Make a worker that writes each trace with the best answer among its own and its samples'
+    """Make a worker that writes each trace with the best of its own answer and the sampled answers
     (`symbouq.auditing.selection`).
 
-    It keeps the number of the chosen answer, 0 for the trace's own. `selected` holds the answer
-    that was replaced. Each answer is scored by its text: by Constraint-Rule over the grounded
-    verdicts, or by the named reliability model.
+    The worker collects the number of the chosen answer, 0 for the trace's own. `selected` in the
+    output holds the replaced answer. Answers are scored from their text, by Constraint-Rule over
+    the grounded verdicts or by the given reliability model.
     """
     fitted = Model.load(model) if model is not None else None
     reader = fitted.reader(profile, ontology, pipeline) if fitted is not None else None
@@ -60,7 +60,7 @@ def selecting(
     def score(record: Mapping[str, Any], trace: Trace) -> float:
         said = "claims" in record or answer_key(record)
         if status_of(record) != "valid" or trace.truncated or not said:
-            return 0.0  # an answer that says nothing would contradict nothing
+            return 0.0  # otherwise, an empty answer would have no conflict
         if fitted is None or reader is None:
             return float(auditor.audited(trace)["constraint_rule"])
         return float(fitted.predict([reader.read(trace)])[0]["reliability"])
@@ -89,11 +89,11 @@ def selecting(
 
 _TEXT = ("response", "reasoning", "conclusion")
 _NOT_OF_TEXT = {*ANSWER} - {*_TEXT, "claims"}
-"""Fields of an answer other than its text and claims."""
+"""Fields that belong to an answer, except its text and claims."""
 
 
 def _samples(trace: Trace) -> Iterator[dict[str, Any]]:
-    """Yield the text of each of a trace's samples, in a trace's fields."""
+    """Yield each sample of a trace as a record with the text fields of a trace."""
     samples = trace.samples or []
     if not isinstance(samples, list):
         raise RecordError("`samples` is a list of texts, or of objects with `response`")
@@ -120,8 +120,8 @@ def checking_worlds(profile: str | None, ontology: str | None, pipeline: str | N
 def predicting(
     model: str, profile: str | None, ontology: str | None, pipeline: str | None = None
 ) -> Work:
-    """Make a worker that writes each trace's reliability, and keeps it together with whether the
-    trace is accepted.
+    """Make a worker that writes each trace's reliability, and collects the reliability and whether
+    the trace is accepted.
     """
     fitted = Model.load(model)
     reader = fitted.reader(profile, ontology, pipeline)

@@ -1,6 +1,6 @@
-"""Labels of traces for `fit`: 1 if the delivered answer is right.
+"""Labels of traces for `fit`: 1 if the delivered answer is right, otherwise 0.
 
-Code that predicts does not import this module.
+Code for prediction does not import this module.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _FIELDS = ("id", "dataset", "question", "response", "conclusion", "answer", "ans
            "correct", "meta", "generation")  # fmt: skip
 
 FEW = 20
-"""With fewer labels than this, there is a warning."""
+"""Minimum number of labels. With fewer labels, there is a warning."""
 
 Gold = dict[str, Any]
 """The fields of a record that determine its label."""
@@ -27,7 +27,7 @@ def gold_of(trace: Trace) -> Gold:
     """Extract the fields of a trace that determine its label.
 
     Raises:
-        RecordError: If it has neither `correct` nor `answer`, or `correct` is not a truth value.
+        RecordError: If the trace has neither `correct` nor `answer`, or `correct` is not a boolean.
     """
     gold = {k: v for k, v in trace.model_dump(exclude_unset=True).items() if k in _FIELDS}
     if gold.get("correct") is None:
@@ -41,10 +41,10 @@ def gold_of(trace: Trace) -> Gold:
 
 
 def gold_in(record: Mapping[str, Any]) -> Gold:
-    """Like `gold_of`, but for a dictionary: a trace, or only `id` and `correct` without text.
+    """Like `gold_of`, but for a dictionary with a trace, or with only `id` and `correct`.
 
     Raises:
-        RecordError: As in `gold_of`, or if it is neither.
+        RecordError: As in `gold_of`, or if the dictionary is neither of these.
     """
     if record.get("correct") is None or record.keys() & {"response", "conclusion", "claims"}:
         return gold_of(make_record(Trace, record))
@@ -52,7 +52,7 @@ def gold_in(record: Mapping[str, Any]) -> Gold:
 
 
 def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
-    """Collect each dataset's answers, sorted, for records without `answer_space`."""
+    """Collect the sorted answers in each dataset, for records without `answer_space`."""
     spaces: dict[str | None, set[str]] = {}
     for gold in golds:
         answer = gold.get("answer")
@@ -64,10 +64,10 @@ def answer_spaces(golds: Iterable[Gold]) -> dict[str | None, list[str]]:
 
 
 def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
-    """Label of a trace: 1 if the delivered answer is right, otherwise 0.
+    """Return the label of a trace: 1 if the delivered answer is right, otherwise 0.
 
     Uses `correct` if given; otherwise compares the delivered answer with `answer`. `spaces` holds
-    the datasets' answer spaces, for records without their own.
+    the answer spaces of datasets, for records without an answer space.
 
     Raises:
         RecordError: If there is nothing to compare with.
@@ -78,7 +78,7 @@ def label_of(gold: Gold, spaces: dict[str | None, list[str]]) -> int:
     if fault := misfit(record):
         raise RecordError(fault)
     label = answer_label(record)
-    assert label is not None  # here an answer either agrees or does not
+    assert label is not None  # here, the answers can be compared
     return label
 
 
@@ -87,7 +87,7 @@ class Labels:
     """The labels of some traces.
 
     Attributes:
-        of: 1 right, 0 wrong, for each trace; None without a label.
+        of: One label per trace: 1 right, 0 wrong, None without a label.
         faults: Reasons for missing labels, in order.
         warnings: Warnings about doubtful labels.
     """
@@ -98,7 +98,7 @@ class Labels:
 
 
 def labelled(golds: Sequence[Gold]) -> Labels:
-    """Label traces, and check the labels together.
+    """Label traces, and check the labels as a whole.
 
     Raises:
         SymboUQError: If no delivered answer is in its answer space, or `correct` disagrees with
@@ -142,7 +142,7 @@ def labelled(golds: Sequence[Gold]) -> Labels:
 
 
 def few(count: int) -> str:
-    """Warning about too few labels. Empty if there are enough, or none at all."""
+    """Return a warning if there are too few labels; empty if there are enough, or none at all."""
     if not 0 < count < FEW:
         return ""
     return f"{count} labels are few: with fewer than {FEW}, figures say little"
@@ -154,7 +154,9 @@ def _in_space(gold: Gold, spaces: dict[str | None, list[str]]) -> Gold:
 
 
 def _by_answer(gold: Gold, spaces: dict[str | None, list[str]]) -> int | None:
-    """Label according to `answer`; None if it cannot be compared with the delivered answer."""
+    """Return the label according to `answer`; None if `answer` cannot be compared with the
+    delivered answer.
+    """
     record = _in_space(gold, spaces)
     try:
         if misfit(record) or committed(record) is None:

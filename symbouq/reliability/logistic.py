@@ -1,4 +1,5 @@
-"""Logistic regression with l2 on standardised features. The composer learns with nothing else.
+"""Logistic regression with l2 on standardised features. This is the composer's only learning
+method.
 
 The fit minimises `sum_i BCE_i + l2 / 2 ||w||^2` with a free intercept, so l2 scales a summed loss.
 A fitted regression needs no scikit-learn.
@@ -31,8 +32,8 @@ class Regression(NamedTuple):
 
 
 def regress(x: Values, y: Values, l2: float) -> Regression:
-    """Fit the regression with the least regularised cross-entropy to raw features `[n, d]` and
-    labels of both classes.
+    """Fit the regression to raw features `[n, d]` and labels of both classes, minimising the
+    regularised cross-entropy.
     """
     mean, scale = statistics(x)
     weights, intercept = fitted((x - mean) / scale, y, l2)
@@ -42,7 +43,7 @@ def regress(x: Values, y: Values, l2: float) -> Regression:
 
 
 def statistics(x: Values) -> tuple[Values, Values]:
-    """Mean and standard deviation (1 if constant) of each column of `[n, d]`."""
+    """Return the mean and the standard deviation (1 if constant) of each column of `x` `[n, d]`."""
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(x)
@@ -50,8 +51,8 @@ def statistics(x: Values) -> tuple[Values, Values]:
 
 
 def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
-    """Fit weights `[d]` and an intercept with the least regularised cross-entropy to standardised
-    features.
+    """Fit weights `[d]` and an intercept to standardised features, minimising the regularised
+    cross-entropy.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -61,12 +62,15 @@ def fitted(x: Values, y: Values, l2: float) -> tuple[Values, float]:
 
 
 def held_out(x: Values, y: Values, out: NDArray[np.bool_], l2: float) -> Values:
-    """Logits for the traces in one fold, marked by `out`, after fitting on all others."""
+    """Return the logits of the traces in one fold (marked by `out`), after fitting on all other
+    traces.
+    """
     return regress(x[~out], y[~out], l2).logits(x[out])
 
 
 def folds(n: int, k: int, groups: Sequence[Hashable] | None = None) -> NDArray[np.intp]:
-    """Fold of each of n traces. Groups are dealt out to the folds in order of appearance.
+    """Return the fold of each of n traces. Groups are assigned to the folds in turn, in order of
+    appearance.
 
     Raises:
         SymboUQError: If `groups` does not have n entries.

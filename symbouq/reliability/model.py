@@ -1,7 +1,8 @@
-"""Reliability models are fitted on labelled traces, stored as JSON and applied to new traces.
+"""Reliability models, which are fitted on labelled traces, stored as JSON and applied to new
+traces.
 
-A model holds the calibration of each candidate score, Constraint-Only, the composer, and the hash
-of the ontology used for fitting. Applying it needs neither labels nor scikit-learn.
+A model contains the calibration of each candidate score, Constraint-Only, the composer, and the
+hash of the ontology used for fitting. Labels and scikit-learn are not needed to apply a model.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ FORMAT = 1
 """Format version of the model file."""
 
 OPERATIONAL = tuple(n for n, v in VARIANTS.items() if not (v.shuffled or v.average or v.profile))
-"""Variants that a model may use: those that look at one trace at a time."""
+"""Variants that a model may use, because they process each trace independently of others."""
 
 
 @dataclass(frozen=True)
 class Candidate:
     """Calibration of one score. Its mean on validation replaces a missing score.
 
-    The calibrator (appendix Training and Calibration) is None if validation has only one class. The
-    score then stays as it is.
+    The calibrator (appendix Training and Calibration) is None if validation has only one class. In
+    this case, the score is not changed.
     """
 
     calibrator: Calibrator | None
@@ -67,13 +68,14 @@ class Model(Stored):
 
     Attributes:
         composition: Contexts that the constraint scores use.
-        profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
+        profile: Profile for all traces; None: the profile of each trace or of its dataset, or the
+            default.
         ontology: Hash of the rules and ontology used for fitting.
-        coverage: Kind of determinacy that the composer reads.
+        coverage: Kind of determinacy that the composer uses.
         candidates: Candidate scores by name.
         constraint_only: The Constraint-Only classifier, if it could be fitted.
         composer: The composer.
-        notes: How it was fitted: numbers of traces and right answers, seed, scores left out.
+        notes: How the model was fitted: numbers of traces and right answers, seed, omitted scores.
         guarantee: Acceptance threshold, if one was requested.
     """
 
@@ -103,8 +105,8 @@ class Model(Stored):
         return Reader(self.composition, profile or self.profile, ontology, pipeline)
 
     def evidence(self, readings: Sequence[Reading]) -> tuple[Evidence, list[list[str]]]:
-        """Candidate scores of traces read by this model's `reader`, and the scores missing from
-        each trace.
+        """Return the candidate scores for traces read by this model's `reader`, and the names of
+        the scores missing from each trace.
         """
         names = tuple(self.candidates)
         rows, missing = [], []
@@ -124,8 +126,8 @@ class Model(Stored):
         return Evidence(names, scores, _coverage(readings, self.coverage)), missing
 
     def predict(self, readings: Sequence[Reading]) -> list[dict[str, Any]]:
-        """Output records of `symbouq predict` (`symbouq.records.Reliability`) for the given
-        readings.
+        """Return the output records of `symbouq predict` (`symbouq.records.Reliability`) for the
+        given readings.
         """
         evidence, missing = self.evidence(readings)
         rows = zip(
@@ -158,8 +160,8 @@ class Model(Stored):
     def adapted(self, readings: Sequence[Reading]) -> Model:
         """Return a model for another target, given unlabelled readings (`Composer.adapted`).
 
-        The calibrators and Constraint-Only stay the source's. The guarantee is dropped, because it
-        needs labels.
+        The calibrators and Constraint-Only are kept from the source. The guarantee is dropped,
+        because a guarantee for the target would need labels.
 
         Raises:
             SymboUQError: If there are no readings.
@@ -169,7 +171,7 @@ class Model(Stored):
         return replace(self, composer=composer, notes=notes, guarantee=None)
 
     def fault(self, reader: Reader) -> str | None:
-        """Why predictions under a reader's ontology are doubtful, in words, or None."""
+        """Return the reason why predictions with this reader's ontology are doubtful, or None."""
         current = reader.ontology_hash
         if current == self.ontology:
             return None
@@ -181,7 +183,7 @@ class Model(Stored):
     # The file --------------------------------------------------------------------------
 
     def record(self) -> dict[str, Any]:
-        """The model as JSON values, with its hash."""
+        """Return the model as JSON values, with its hash."""
         body = {"format": FORMAT, "symbouq": __version__, **super().record()}
         return {**body, "hash": _hash(body)}
 
@@ -206,7 +208,7 @@ class Model(Stored):
 
         Raises:
             OSError: If it cannot be read.
-            SymboUQError: If it is not a model, was edited, or is of another version.
+            SymboUQError: If the content is not a model, was edited, or is of another version.
         """
         name = os.fspath(path)
         try:
@@ -221,7 +223,7 @@ class Model(Stored):
         """Build a model from a record.
 
         Raises:
-            SymboUQError: If it is not a model, was edited, or is of another version.
+            SymboUQError: If the content is not a model, was edited, or is of another version.
         """
         if not isinstance(record, dict) or "composer" not in record:
             raise SymboUQError("not a reliability model: `symbouq fit` makes one")
@@ -244,7 +246,7 @@ class Model(Stored):
         return model
 
     def _try(self) -> None:
-        """Make a test prediction, so that invalid numbers are noticed when the model is loaded."""
+        """Make a test prediction, so that invalid numbers are detected when the model is loaded."""
         means = [candidate.mean for candidate in self.candidates.values()]
         blank = np.zeros(2)
         evidence = Evidence(
@@ -271,19 +273,20 @@ def fit(
     delta: float = DELTA,
 ) -> Model:
     """Fit a model on labelled traces of the target (1 right, 0 wrong). `composition` and `ontology`
-    (a hash) say how they were read.
+    (a hash) are those with which the traces were read.
 
     Traces are assigned to folds by a hash of seed and id, with scenes kept together, so the order
     of the input does not matter.
 
-    A score is a candidate if every trace has it; the notes name the others. Each candidate is
-    calibrated with a positive slope. If it ranks backwards, it is negated before; the paper's
-    composition negates it afterwards. If the labels have only one class, the model is
-    Constraint-Rule.
+    A score is a candidate if every trace has this score. The other scores are listed in the notes.
+    Each candidate is calibrated with a positive slope. If a candidate ranks in reverse, it is
+    negated before calibration; in the paper's composition, it is negated afterwards. If the labels
+    have only one class, the model is Constraint-Rule.
 
-    A `level` asks for a guarantee, which fails with probability `delta`. Then half of the scenes
-    (by hash) are held out, and one trace of each calibrates it (`symbouq.reliability.guarantee`).
-    If these are too few, the model is fitted on all traces, and nothing is accepted.
+    If `level` is given, a guarantee is fitted, which fails with probability at most `delta`. For
+    this, half of the scenes (by hash) are held out, and one trace per held-out scene is used for
+    calibration (`symbouq.reliability.guarantee`). If there are too few held-out scenes, the model
+    is fitted on all traces, and nothing is accepted.
 
     Raises:
         SymboUQError: If there are no traces, or the variant is not in OPERATIONAL.
@@ -363,7 +366,8 @@ def fit(
 
 
 def _values(reading: Reading) -> dict[str, Values]:
-    """Values of each score: one per claim for decoding scores, otherwise one for the trace.
+    """Return the values of each score: one value per claim for decoding scores, otherwise one value
+    for the trace.
 
     Scores given in the record take precedence over those computed from its tokens.
     """
@@ -372,7 +376,9 @@ def _values(reading: Reading) -> dict[str, Values]:
 
 
 def _orientation(name: str, readings: Sequence[Reading]) -> Orientation:
-    """Orientation of a score: decoding scores are uncertainties, all others favour the answer."""
+    """Return the orientation of a score. Decoding scores are uncertainties; all other scores are
+    larger for right answers.
+    """
     return (
         "uncertainty"
         if all(name not in r.scores for r in readings) and any(name in r.claims for r in readings)

@@ -1,7 +1,7 @@
-"""How traces are read for the composer: audits, scores and features, never labels.
+"""Reads traces for the composer: audits, scores and features, but never labels.
 
-Only what is known when a trace is judged is read: scene, question, answer space, text, token
-probabilities and external scores. The fields `answer` and `correct` are not read.
+Only information that is available for an unlabelled trace is used: scene, question, answer space,
+text, token probabilities and external scores. The fields `answer` and `correct` are not read.
 """
 
 from __future__ import annotations
@@ -45,18 +45,18 @@ _POOLS = ("conclusion", "mean")
 
 @dataclass(frozen=True)
 class Reading:
-    """A trace as the composer sees it.
+    """A trace in the form in which the composer uses it.
 
     Attributes:
         id: Id of the trace.
         group: Key shared by all traces of one scene.
         profile: Determinacy Profile in the assumed context.
         discounted: Discounted profile.
-        scores: Scores of the trace by name; larger means more likely right. Scores taken from the
-            record may mean anything.
+        scores: Scores of the trace by name; larger means more likely right. This need not be true
+            of scores taken from the record.
         claims: Decoding scores by name, one uncertainty per claim.
         features: Features of Constraint-Only, in the order of `feature_names`.
-        fault: Why there are no decoding scores although the trace has tokens; otherwise empty.
+        fault: Reason why a trace with tokens has no decoding scores; otherwise empty.
     """
 
     id: str
@@ -69,10 +69,11 @@ class Reading:
     fault: str = ""
 
     def seen_as(self, composition: Composition) -> Reading:
-        """Return the same trace under a composition that uses only part of the information.
+        """Return the reading of the same trace for a composition that uses only part of the
+        information.
 
         Answers are not judged again. `Reader("paper")` uses the strict auditor, so its reading
-        differs from this one if a conclusion states no relation.
+        differs from the result if a conclusion states no relation.
         """
         hidden = {"paper": (GROUNDED_RULE, WORLDS), "dual": (WORLDS,), "worlds": ()}[composition]
         scores = {name: score for name, score in self.scores.items() if name not in hidden}
@@ -81,10 +82,11 @@ class Reading:
 
 
 def feature_names(composition: Composition) -> list[str]:
-    """Names of the features of Constraint-Only.
+    """Return the names of the features of Constraint-Only.
 
-    For each context, there are 16 for the trace, 23 for the conclusion, and the means of the 23
-    over all claims. With `worlds`, there are 8 more. Smaller compositions use only the first ones.
+    For each context, there are 16 features for the trace, 23 for the conclusion, and the means of
+    these 23 over all claims. With `worlds`, there are 8 more. Compositions with fewer features use
+    the first part of this list.
     """
     names = []
     for context in CONTEXTS[composition]:
@@ -101,8 +103,8 @@ class Reader:
     Args:
         composition: Contexts that the constraint scores use.
         profile: Profile for every trace; None: each trace's own, its dataset's, or the default.
-        ontology: Folder with your ontology, or a loaded ontology.
-        pipeline: English pipeline for open text; None: the first installed.
+        ontology: Folder with a custom ontology, or a loaded ontology.
+        pipeline: English pipeline for open text; None: the first one installed.
 
     Raises:
         OntologyError: If the ontology or the profile is invalid.
@@ -121,15 +123,15 @@ class Reader:
 
     @property
     def ontology_hash(self) -> str:
-        """Hash of rules and ontology, as in audits."""
+        """Hash of the rules and the ontology, as in audits."""
         return self.auditor.library.ontology().hash
 
     def read(self, trace: Trace) -> Reading:
         """Read a trace.
 
         Raises:
-            RecordError: If it was cut off or cannot be audited, or its scores are not an object of
-                numbers.
+            RecordError: If the trace was cut off or cannot be audited, or if its scores are not an
+                object of numbers.
         """
         if trace.truncated:
             raise RecordError("there is no answer to score: the output was cut off, or is empty")
@@ -157,7 +159,9 @@ class Reader:
 
 
 def pooled(audit: Mapping[str, Any]) -> list[float]:
-    """Features of the trace and the conclusion, and means over all claims; zeros without claims."""
+    """Return the features of the trace and of the conclusion, and the mean features over all
+    claims; zeros without claims.
+    """
     rows = np.array(audit["features"]["claims"], np.float64).reshape(-1, len(CLAIM_FEATURES))
     if not len(rows):
         rows = np.zeros((1, len(CLAIM_FEATURES)))
@@ -166,7 +170,7 @@ def pooled(audit: Mapping[str, Any]) -> list[float]:
 
 
 def scene_key(trace: Instance) -> str:
-    """Key that is the same for all traces of one scene."""
+    """Return a key that is the same for all traces about one scene."""
     scene: Any = trace.scene
     if scene is None:
         scene = [[r.subject, r.relation, r.object] for r in trace.scene_relations or ()]
@@ -176,10 +180,10 @@ def scene_key(trace: Instance) -> str:
 
 
 def given_scores(trace: Trace) -> dict[str, float]:
-    """Scores given in a record. Null means missing, and Random is ignored.
+    """Return the scores given in a record. Null means that a score is missing. Random is ignored.
 
     Raises:
-        RecordError: If they are not an object of finite numbers by name.
+        RecordError: If the scores are not an object of finite numbers by name.
     """
     scores = trace.scores or {}
     if not isinstance(scores, dict):

@@ -19,15 +19,15 @@ from symbouq.reliability.darc import Composer, Evidence, Options, fit
 from symbouq.reliability.designs import Coverage, CoverageKind, Design
 
 CONSTRAINT_FAMILY = frozenset({"Constraint", "Constraint-Only", "Constraint-Rule"})
-"""Candidates in the constraint family. The gated variant gates them."""
+"""Candidates in the constraint family, which are gated in the gated variant."""
 
 PROFILE = ("symbolizability", "applicability")
-"""Column names for the variant whose features are the profile."""
+"""Column names for the variant in which the profile values are the features."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A way to compose scores.
+    """A variant of the composer.
 
     Attributes:
         designs: Designs to choose from; empty: all.
@@ -35,8 +35,8 @@ class Variant:
         shuffled: Whether the applicability is permuted across traces.
         gated: Whether constraint candidates are used only through the interactions.
         average: Scores to average, without fitting.
-        profile: Whether pi and delta are the only features, without any score. This is the control
-            for what the profile itself predicts through the interactions.
+        profile: Whether pi and delta are the only features, without any score. This is a control
+            that shows how much the profile alone predicts.
     """
 
     designs: tuple[Design, ...] = ()
@@ -47,8 +47,8 @@ class Variant:
     profile: bool = False
 
     def options(self, base: Options, names: Collection[str]) -> Options:
-        """Options for the algorithm. A name such as `Constraint-Rule (grounded)` counts as a
-        variant of that constraint score.
+        """Return the options for the algorithm. A candidate such as `Constraint-Rule (grounded)`
+        belongs to the constraint family if the score before the parenthesis does.
         """
         if self.profile:  # gated scores have no column in the scores-only design
             return replace(base, designs=("scores",), epsilon=0, gated=frozenset(names))
@@ -92,7 +92,9 @@ class Pool:
 
 
 def evidence_of(variant: Variant, pool: Pool, seed: int = 2026) -> Evidence:
-    """Evidence of a split as seen by a variant. The seed permutes a shuffled variant."""
+    """Return the evidence of a split for a variant. In the shuffled variant, the seed determines
+    the permutation.
+    """
     coverage = Coverage.of(pool.audits, variant.coverage)
     if variant.shuffled:
         coverage = coverage.shuffled(seed)

@@ -8,8 +8,9 @@ from symbouq.errors import RecordError
 from symbouq.records import Instance, Trace
 
 WORLDS = "Constraint-Worlds"
-"""Name of the score: 1 if the answer holds in every world of the scene, 0 if in none, otherwise one
-over the number of open answers; 0.5 if the scene or the answer could not be read."""
+"""Name of the score. It is 1 if the answer holds in every world of the scene, 0 if it holds in
+none, and otherwise one divided by the number of open answers. It is 0.5 if the scene or the answer
+could not be read."""
 
 WORLDS_FEATURES: dict[str, str] = {
     "delivered": "1 if the trace delivers an answer of the space",
@@ -39,8 +40,8 @@ def worlds(auditor: TraceAuditor, trace: Trace) -> tuple[float, list[float]]:
 
 
 def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[float]]:
-    """Compute WORLDS and WORLDS_FEATURES from the delivered labels (None for none), the scene's
-    answer and the size of the answer space.
+    """Compute WORLDS and WORLDS_FEATURES from the delivered labels (None if there are none), the
+    scene's answer and the size of the answer space.
     """
     labels = set(chosen) if chosen is not None else set()
     agrees = chosen is not None and truth.status == "answered" and labels == set(truth.answer)
@@ -67,7 +68,9 @@ def worlds_of(chosen: Delivered, truth: Answer, size: int) -> tuple[float, list[
 
 
 def delivered_text(trace: Trace) -> str:
-    """Text that delivers the answer: the conclusion, or the whole response."""
+    """Return the text that delivers the answer: the conclusion or, without one, the whole
+    response.
+    """
     if trace.conclusion is not None:
         return trace.conclusion
     if trace.response is not None:

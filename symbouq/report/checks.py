@@ -35,8 +35,8 @@ class Failure:
 
 @dataclass(frozen=True)
 class Case:
-    """A checked record: its place, id and failing claims. `error` says why it could not be audited,
-    `undecided` why no claim is decided; otherwise both are empty.
+    """A checked record: its file, line, id and failing claims. `error` is the reason if the record
+    could not be audited, `undecided` the reason if no claim is decided. Otherwise, they are empty.
     """
 
     file: str
@@ -52,7 +52,7 @@ class Checks:
     """Checks on the audits of a run.
 
     Attributes:
-        verdicts: Verdicts with which a claim fails.
+        verdicts: Verdicts that make a claim fail.
         claims: Number of claims.
         failing: Number of failing claims.
         decided: Number of entailed or contradicted claims.
@@ -89,8 +89,8 @@ class Checks:
         return self._share(self.failing) > share
 
     def fall_short(self, share: float | None) -> bool:
-        """Whether no trace was audited, or less than the given share of the claims are decided.
-        Without a share, one decided claim suffices.
+        """Whether no trace was audited, or less than the given share of the claims is decided.
+        Without a share, one decided claim is enough.
         """
         if share is None:
             return not self.decided
@@ -98,12 +98,12 @@ class Checks:
 
     @property
     def message(self) -> str:
-        """A sentence about the number of failing claims."""
+        """Return a sentence about the number of failing claims."""
         return self._part(self.failing, " or ".join(self.verdicts))
 
     @property
     def decided_message(self) -> str:
-        """A sentence about the number of decided claims."""
+        """Return a sentence about the number of decided claims."""
         return self._part(self.decided, "decided")
 
     def _part(self, count: int, kind: str) -> str:
@@ -120,8 +120,8 @@ class Checks:
 
 
 def junit(checks: Checks) -> bytes:
-    """Render checks as JUnit XML: a suite per file, a case per trace."""
-    # Tools show a file without cases as passed.
+    """Render checks as JUnit XML, with one suite per file and one case per trace."""
+    # A file without cases would be shown as passed.
     everything = checks.cases or [Case("symbouq audit", 0, "traces", error="no trace was audited")]
     suites: dict[str, list[Case]] = {}
     for case in everything:
@@ -150,7 +150,7 @@ def junit(checks: Checks) -> bytes:
 
 
 def sarif(checks: Checks) -> bytes:
-    """Render checks as SARIF: a result per failing claim, at the line of its trace, and a
+    """Render checks as SARIF, with one result per failing claim, at the line of its trace, and one
     notification per record that could not be audited.
     """
     results = [
@@ -177,8 +177,8 @@ def sarif(checks: Checks) -> bytes:
 
 
 def github(checks: Checks) -> Iterator[str]:
-    """Render checks as GitHub workflow commands: an `::error` line per failing claim and per record
-    that could not be audited.
+    """Render checks as GitHub workflow commands, with one `::error` line for each failing claim and
+    for each record that could not be audited.
     """
     for case in checks.cases:
         told = [(f"{f.verdict} claim in {case.name}", _sentence(f)) for f in case.failures]

@@ -1,4 +1,4 @@
-"""The page that compares two files of audits, or two ontologies over one corpus."""
+"""The page that compares two files of audits, or two ontologies on the same corpus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symbouq.io.output import replacing
 from symbouq.report.page import page
 
 FLIPS = 2_000
-"""Maximum number of flips that a page lists. Its counts include all."""
+"""Maximum number of flips listed on a page. The counts on the page include all flips."""
 
 
 class ComparedSides:
@@ -25,7 +25,7 @@ class ComparedSides:
         self._limit = limit
 
     def add(self, first: Point | None, second: Point | None, here: Sequence[Flip]) -> None:
-        """Add one trace: the points of its audits, and its flips."""
+        """Add one trace: the points for its two audits, and its flips."""
         for side, point in zip(self._sides, (first, second), strict=True):
             if point is not None:
                 side.add(point)

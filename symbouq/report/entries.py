@@ -1,4 +1,4 @@
-"""Entries of the report. Each trace has a row in the list and a sheet."""
+"""Entries of the report. Each trace has a row in the list and a sheet with the details."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ UNREAD = "unread"
 
 @dataclass(frozen=True)
 class Entry:
-    """One trace of a report: the row that the list filters and sorts, the sheet (everything else,
-    as JSON), the point in the overview, and what it adds to the page's head.
+    """One trace of a report: the row for the list, the sheet (all other content, as JSON), the
+    point in the overview, and the trace's contribution to the head of the page.
     """
 
     row: dict[str, Any]
@@ -75,12 +75,13 @@ def _place(audit: Mapping[str, Any]) -> str | None:
 
 
 _SNIPPET = 60
-"""Maximum number of a claim's characters in the list."""
+"""Maximum number of characters of a claim shown in the list."""
 
 
 def _why(audit: Mapping[str, Any]) -> str:
-    """Beginning of the claim that matters most, with its finding: the first contradicted claim;
-    otherwise the scene's fault; otherwise the first claim that is not entailed.
+    """Return the beginning of the most relevant claim, with its finding. This is the first
+    contradicted claim; otherwise the problem with the scene; otherwise the first claim that is not
+    entailed.
     """
     claims = audit["claims"]
     wrong = [claim for claim in claims if claim["verdict"] == "contradicted"]
@@ -108,15 +109,18 @@ def label_of(trace: Trace) -> bool | None:
 
 
 def shown_verdict(claim: Mapping[str, Any], field: str = "verdict") -> str:
-    """A claim's verdict (or `grounded_verdict`); `unread` if no relation was read from it."""
+    """Return a claim's verdict (or `grounded_verdict`); `unread` if no relation was read from the
+    claim.
+    """
     return str(claim[field]) if claim["relations"] else UNREAD
 
 
 def marked(text: str, relations: Sequence[Mapping[str, Any]]) -> list[list[Any]]:
-    """Cut a text at the borders of the words read as relations. Spans outside the text are ignored.
+    """Split a text at the boundaries of the words that were read as relations. Spans outside the
+    text are ignored.
 
     Returns:
-        Pieces that add up to the text, each with the numbers of its relations, from 0.
+        Consecutive pieces of the text, each with the numbers of its relations, from 0.
     """
     spans = [
         (number, *relation["span"])
@@ -175,7 +179,9 @@ _CLAIM = (
 def _sentences(
     ontology: Ontology, relations: Sequence[Mapping[str, Any]], texts: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Premises from the scene: texts, if any, and the relations read from them."""
+    """Return the premises from the scene: texts, if there are any, and the relations read from
+    them.
+    """
     read: dict[int, list[Mapping[str, Any]]] = {}
     for number, relation in enumerate(relations, start=1):
         read.setdefault(relation["sentence"] or number, []).append(relation)
@@ -209,7 +215,9 @@ def reporting(
     pipeline: str | None = None,
     answers: Answers = "answer",
 ) -> Work:
-    """Make a worker that audits for a report. It keeps a `Summary` and an `Entry`."""
+    """Make a worker that audits traces for a report. It collects a `Summary` and an `Entry` for
+    each trace.
+    """
     auditor = TraceAuditor(
         profile, ontology, context, partial=True, pipeline=pipeline, answers=answers
     )

@@ -1,4 +1,4 @@
-"""Writes audits into one page as they come."""
+"""Writes audits into one page, one after the other."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from symbouq.report.entries import Entry
 from symbouq.report.page import page
 
 LIMIT = 5_000
-"""Maximum number of traces that a page lists and shows. The overview counts all."""
+"""Maximum number of traces listed on a page. The overview includes all traces."""
 
 BATCH = 50
-"""Number of sheets that the page decodes at once."""
+"""Number of sheets that are decoded at once in the browser."""
 
 
 class Report:
-    """A report being made, as a context manager. The page is written at its end.
+    """A context manager that collects a report and writes the page on exit.
 
-    Sheets wait in a temporary file, so memory holds only about 1 kB per listed trace, and a score
-    and a label per trace beyond `limit`. If interrupted, it writes the finished traces. After an
-    error, the previous page stays.
+    Sheets are stored in a temporary file. So memory holds only about 1 kB per listed trace and, for
+    traces beyond `limit`, a score and a label each. After an interruption, the finished traces are
+    written. After an error, the previous page is kept.
 
     Raises:
         OSError: On entry, if the page cannot be written.

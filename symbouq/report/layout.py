@@ -1,8 +1,9 @@
-"""The picture of a trace: one layout of its scene, and the places where its claims put things.
+"""The picture of a trace: one layout of the scene, and the places of things according to the
+claims.
 
-A scene usually allows many layouts; the picture shows the first that clingo-dl finds. For any two
-things, the scene determines in which cells around the one the other can be: before it, level with
-it or beyond it on each of the two axes.
+A scene usually allows many layouts; the picture shows the first one found by clingo-dl. Around each
+thing, there are nine cells: before it, level with it or beyond it on each of the two axes. For any
+two things, the scene determines in which cells around the second thing the first can be.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ AXES = ("x", "y")
 """The axes of a picture: rightwards and upwards."""
 
 CELLS = tuple((x, y) for y in (1, 0, -1) for x in (-1, 0, 1))
-"""The nine cells around a thing, row by row from the upper left, each as its signs on the two
-axes."""
+"""The nine cells around a thing, row by row from the upper left. Each cell is given by its signs on
+the two axes."""
 
 
 def picture(ontology: Ontology, audit: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +108,9 @@ def _scene(
     relations: Sequence[Mapping[str, Any]],
     triple: Callable[[Mapping[str, Any]], Triple],
 ) -> list[Triple]:
-    """Relations of the scene between slots, without those that a later one replaces."""
+    """Return the relations of the scene between slots, without relations that are replaced by later
+    ones.
+    """
     premises = [
         (relation["sentence"] or number, [triple(relation)])
         for number, relation in enumerate(relations, start=1)
@@ -131,7 +134,7 @@ def _coordinates(
     }
     ends: dict[str, list[int]] = {}
     for number, (axis, _) in enumerate(ontology.encoding.coordinates):
-        # A coordinate that only a claim mentions has a value too, but an arbitrary one.
+        # A coordinate mentioned only in a claim also has a value, but this value is arbitrary.
         if (slot, number) in places and (ontology.extent or axis in stated):
             ends.setdefault(axis, []).append(places[slot, number])
     spans = {axis: [min(values), max(values)] for axis, values in ends.items()}
@@ -145,7 +148,7 @@ def _coordinates(
 
 
 def _spanning(ontology: Ontology, scene: Iterable[Triple]) -> set[int]:
-    """Slots for pairs such as "B and C", between which a thing lies. They are not drawn."""
+    """Return the slots for pairs such as "B and C" in "between B and C". They are not drawn."""
     return {u for u, r, _ in scene if r in ontology.lexicon.grouped.values()}
 
 
@@ -171,7 +174,7 @@ def _nesting(ontology: Ontology, scene: Sequence[Triple]) -> dict[int, int]:
     return {
         thing: max(candidates, key=lambda whole: (depths[whole], -whole))
         for thing, several in wholes.items()
-        # If two things are each part of the other, neither is drawn inside the other.
+        # If two things are parts of each other, neither is drawn inside the other.
         if (candidates := {w for w in several if thing not in around(w, frozenset([w]))})
     }
 
@@ -198,8 +201,8 @@ def _groups(ontology: Ontology, scene: Sequence[Triple], count: int) -> list[lis
 
 
 class _Signs:
-    """An ontology with an extra reading for each sign on each axis of a picture: the subject is
-    before the object, level with it (with an extent: overlapping it), or beyond it.
+    """An ontology with an additional reading for each sign on each axis of a picture: the subject
+    is before the object, level with it (if things have an extent: overlapping it), or beyond it.
     """
 
     def __init__(self, ontology: Ontology) -> None:
@@ -212,7 +215,7 @@ class _Signs:
                 step = 1
             elif (axis, "low") in numbers:
                 low, high = numbers[axis, "low"], numbers[axis, "high"]
-                step = 0  # what ends where the other begins is before it
+                step = 0  # a thing that ends where the other begins is before it
             else:
                 continue
             for sign in (-1, 0, 1):
@@ -231,7 +234,7 @@ class _Signs:
         )
 
     def atoms(self, cell: tuple[int, int], u: int, v: int) -> list[Atom]:
-        """Readings that put thing `u` into a cell around thing `v`."""
+        """Return readings that place thing `u` in a cell around thing `v`."""
         wanted = zip(AXES, cell, strict=True)
         return [(self.readings[key], u, v) for key in wanted if key in self.readings]
 
@@ -249,7 +252,9 @@ def _cells(solver: TraceSolver, context: Sequence[Atom], signs: _Signs, u: int, 
 
 @lru_cache(maxsize=4096)
 def _claimed(ontology: Ontology, relation: str) -> str | None:
-    """Cells in which a claimed relation puts its subject; None if all remain possible."""
+    """Return the cells in which the subject can be according to a claimed relation; None if all
+    cells are possible.
+    """
     signs = _signs(ontology)
     if not signs.readings:
         return None
@@ -262,7 +267,9 @@ def _claimed(ontology: Ontology, relation: str) -> str | None:
 def _region(
     ontology: Ontology, triple: Triple, possible: Mapping[tuple[int, int], str], count: int
 ) -> dict[str, Any] | None:
-    """Cells for a claimed relation. The first `count` things are those that the scene names."""
+    """Return the cells for a claimed relation. The first `count` things are the things in the
+    scene.
+    """
     u, r, v = triple
     if (u, v) not in possible or (claimed := _claimed(ontology, r)) is None:
         return None

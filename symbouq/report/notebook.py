@@ -173,7 +173,9 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """Make an empty figure, with its size in inches; without pyplot, a notebook shows it once."""
+    """Make an empty figure with the given size in inches. It is made without pyplot, because a
+    notebook would otherwise show it twice.
+    """
     with extra("notebook"):
         from matplotlib.figure import Figure
     return Figure(figsize=(width, height))

@@ -1,8 +1,8 @@
 """The page: template, style and scripts in one self-contained file.
 
-Data from traces are embedded as JSON without `<`, in blocks that a browser does not run, and the
-script shows them only as text. The page's policy (CSP) allows only the one script and the one style
-sheet, by their hashes, and no connections.
+Data from traces are embedded as JSON without `<`, in blocks that a browser does not execute. The
+script displays these data only as text. The page's content security policy (CSP) forbids
+connections and allows only one script and one style sheet, identified by their hashes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _ESCAPES = ((b"<", b"\\u003c"), (b">", b"\\u003e"), (b"&", b"\\u0026"))
 def page(
     title: str, kind: str, data: Any, sheets: Iterable[Iterable[bytes]] = ()
 ) -> Iterator[bytes]:
-    """Yield the pieces of a page in the order in which to write them.
+    """Yield the parts of a page in the order in which they are written.
 
-    `kind` selects the script. `data` is read at once. `sheets`, batches of encoded JSON objects,
-    are read when needed.
+    `kind` selects the script. The browser decodes `data` immediately, and `sheets` (batches of
+    encoded JSON objects) when needed.
     """
     style = _asset("style.css")
     script = _asset("common.js") + _asset(f"{kind}.js")
@@ -50,7 +50,7 @@ def page(
 
 
 def json_block(encoded: bytes) -> bytes:
-    """Escape JSON so that it can neither end its block nor begin another."""
+    """Escape JSON so that it can neither end its HTML block nor start another one."""
     for character, escaped in _ESCAPES:
         encoded = encoded.replace(character, escaped)
     return encoded

@@ -1,4 +1,4 @@
-"""Lets the model reader put its questions to an engine."""
+"""Lets the model reader send its questions to a local engine."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from symbouq.io.chat import TEMPERATURE, Answer, Message, UnansweredError
 
 
 class EngineAsker:
-    """Asks an engine's model. The engine is loaded for the first question.
+    """Asks an engine's model. The engine is loaded when the first question is asked.
 
-    Questions that several threads ask at the same time are generated in one batch.
+    Questions asked by several threads at the same time are answered in one batch.
     """
 
     def __init__(self, model: str, load: Callable[[], Engine]) -> None:
@@ -34,7 +34,7 @@ class EngineAsker:
             SymboUQError: If the engine cannot be loaded or cannot generate.
             UnansweredError: If this request has no answer.
         """
-        # Only one message, because some templates refuse a system role.
+        # Send only a user message, because some templates reject a system role.
         text = "\n\n".join(message["content"] for message in messages)
         request = Request(text, most, schema, TEMPERATURE if sample else 0.0, sample)
         mine: Future[Completion] = Future()
@@ -57,7 +57,7 @@ class EngineAsker:
         try:
             self._engine = self._engine or self._load()
             done = self._engine.generate([request for request, _ in together])
-        except Exception as error:  # whoever is waiting receives the error
+        except Exception as error:  # every waiting thread receives the error
             for _, future in together:
                 future.set_exception(error)
         else:

@@ -1,4 +1,4 @@
-"""Generation by servers that offer OpenAI's chat completions: vLLM, llama.cpp, hosted servers."""
+"""Generation on servers with OpenAI's chat completions API: vLLM, llama.cpp, hosted servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from symbouq.io.chat import UnansweredError, after_thoughts, json_objects
 from symbouq.io.endpoint import Endpoint, Reply, UnreachableError, drawn, held_to
 
 BATCH = 8
-"""Number of concurrent requests, unless the options say otherwise."""
+"""Default number of concurrent requests."""
 
 _LOGPROBS = {"top_logprobs": TOP, "logprobs": True}
 _LOCAL = ("device", "dtype", "chat_template", "context", "quantization", "memory")
@@ -32,11 +32,12 @@ class EndpointEngine:
     """An `Engine` that asks a server, such as `http://localhost:8000/v1`.
 
     If the server ignores JSON Schemas, the first JSON object with the required fields is used.
-    Log-probabilities are kept only if they cover the whole text. Token ids are unknown, so signals
-    cannot be extracted. Of the options, only `batch_size` (concurrent requests) applies.
+    Log-probabilities are kept only if the server returns them for the whole text. Token ids are
+    unknown, so signals cannot be extracted. `batch_size` (concurrent requests) is the only option
+    that applies.
 
     Raises:
-        SymboUQError: If the address cannot be used, or an option is for local models only.
+        SymboUQError: If the address is not valid, or an option is only for local models.
     """
 
     version = "OpenAI chat completions"
@@ -61,8 +62,8 @@ class EndpointEngine:
         """Generate one completion per request, in order.
 
         Raises:
-            SymboUQError: If the server answers no request: the key, model or address is wrong, or
-                it is unavailable after all retries.
+            SymboUQError: If every request fails because the key, model or address is wrong, or the
+                server is still unavailable after all retries.
         """
         with ThreadPoolExecutor(self.batch_size) as pool:
             return list(pool.map(self._completion, requests))
@@ -74,7 +75,7 @@ class EndpointEngine:
         try:
             reply = self._endpoint.reply([{"role": "user", "content": request.message}], settings)
         except UnreachableError:
-            raise  # nothing from this part is written, so a later run asks again
+            raise  # nothing from this batch is written, so a later run repeats it
         except UnansweredError as error:
             return Completion("", (), "failed", 0, error.message)
         finish: Finish = "length" if reply.finish == "length" else "stop"
@@ -88,8 +89,8 @@ class EndpointEngine:
 
 
 def _tokens(reply: Reply) -> tuple[Token, ...]:
-    """Return a reply's tokens with log-probabilities; none if they do not add up to its text, as
-    when the bytes of a character are listed one by one.
+    """Return the reply's tokens with log-probabilities. Return none if the tokens do not add up to
+    the reply's text, for example because the bytes of a character are listed separately.
     """
     try:
         listed = answered([reply.choice], "choices").get("tokens", [])
@@ -105,7 +106,7 @@ def _tokens(reply: Reply) -> tuple[Token, ...]:
             )
             for each in listed
         )
-        # Some servers also list the token that ends a text, although it adds nothing to the text.
+        # Some servers also list the end token, although it is not part of the text.
         for told in (tokens, tokens[:-1]):
             if "".join(token.text for token in told) == reply.text:
                 return told

@@ -1,4 +1,4 @@
-"""Engines turn messages into completions, whichever library runs the model."""
+"""Engines turn messages into completions. They hide which library runs the model."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ TOP = 4
 """Number of alternatives kept for each token."""
 
 Finish = Literal["stop", "length", "failed"]
-"""How a text ended: the model stopped, it reached the maximum length, or there is no text."""
+"""How generation ended: the model stopped, the text reached the maximum length, or it failed."""
 
 
 class Alternative(NamedTuple):
-    """One of the most probable tokens at a position; fields as in `Token`."""
+    """One of the most probable tokens at a position. The fields are those of `Token`."""
 
     id: int | None
     text: str
@@ -33,9 +33,9 @@ class Token(NamedTuple):
     """A generated token.
 
     Attributes:
-        id: Number in the vocabulary: None if a server does not give it.
-        text: Text that the token adds; empty if a later token completes its character.
-        logprob: Log-probability at temperature 1, whatever temperature it was drawn at.
+        id: Number in the vocabulary; None if the server does not return it.
+        text: Text that the token adds; empty if the token ends within a character.
+        logprob: Log-probability at temperature 1, regardless of the sampling temperature.
         top: The most probable tokens, best first, at most `TOP`; fewer if the grammar allows fewer.
     """
 
@@ -47,17 +47,17 @@ class Token(NamedTuple):
 
 @dataclass(frozen=True)
 class Request:
-    """A request for one text.
+    """A request to generate one text.
 
     Attributes:
-        message: User message; the engine applies the chat template.
+        message: User message, before the chat template is applied.
         max_tokens: Maximum tokens, within the model's context.
-        schema: JSON Schema of the text, without spaces except after commas and colons; None: free
-            text.
-        temperature: Divides the logits before a token is drawn; 0 takes the most probable token.
+        schema: JSON Schema for the output, which has no spaces except after commas and colons;
+            None: free text.
+        temperature: Divisor of the logits before sampling; 0 selects the most probable token.
         seed: Together with the request and the model, determines the random draws.
         scored: Whether the log-probabilities will be used. If not, an engine may skip a second pass
-            and return those after the grammar's mask.
+            and return log-probabilities taken after the grammar's mask.
     """
 
     message: str
@@ -70,14 +70,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """The text generated for a request, or why there is none.
+    """The text generated for a request, or the reason why generation failed.
 
     Attributes:
         text: The joined texts of the tokens.
-        tokens: Tokens except the one that ends the text; empty if a server does not give them.
+        tokens: Tokens without the end token; empty if the server does not return them.
         finish: How generation ended.
-        prompt_tokens: Length of the prompt.
-        error: Why there is no text, if it failed.
+        prompt_tokens: Number of tokens in the prompt.
+        error: Reason for the failure, if generation failed.
         written: Number of tokens, if the tokens themselves are unknown.
     """
 
@@ -119,19 +119,21 @@ class Engine(Protocol):
 
     @property
     def model_name(self) -> str:
-        """Name by which traces refer to the model."""
+        """Name of the model as stored in traces."""
 
     @property
     def identity(self) -> dict[str, Any]:
-        """Properties of the engine and model that determine the texts, as stored in records."""
+        """Properties of the engine and model that determine the generated texts. They are stored in
+        records.
+        """
 
     def generate(self, requests: Sequence[Request]) -> list[Completion]:
         """Generate one completion per request, in order. A failed request is reported in its
         completion.
 
         Raises:
-            SymboUQError: If nothing can be generated: the chat template refuses the message, or the
-                schema cannot be compiled.
+            SymboUQError: If nothing can be generated because the chat template rejects the message
+                or the schema cannot be compiled.
         """
 
 
@@ -167,11 +169,12 @@ class Options(NamedTuple):
 
     Attributes:
         device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
-        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
+        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own format on
+            a GPU.
         batch_size: Number of texts generated together; None: the engine's choice.
         chat_template: File with a Jinja template that replaces the tokenizer's.
         masked_logprobs: Whether log-probabilities are taken after the grammar's mask, as in vLLM.
-        context: Maximum tokens of prompt and text; None: the model's.
+        context: Maximum number of tokens of prompt and text together; None: the model's maximum.
         quantization: How vLLM quantises the weights; None: as stored.
         memory: Share of GPU memory for vLLM; None: vLLM's choice.
         tensor_parallel: GPUs across which vLLM splits the model.
@@ -191,5 +194,5 @@ class Options(NamedTuple):
 
 
 def too_long(prompt: int, context: int | None) -> str:
-    """Message about a prompt that leaves no room for a text."""
+    """Error message for a prompt that leaves no room for generated text."""
     return f"the prompt has {prompt} tokens, the model's context is {context}"

@@ -1,4 +1,4 @@
-"""Loading engines by name. The packages for an engine are imported only when it is loaded."""
+"""Loading engines by name. An engine's packages are imported only when the engine is loaded."""
 
 from __future__ import annotations
 

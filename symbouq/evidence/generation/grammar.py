@@ -1,4 +1,4 @@
-"""Constrains output to a JSON Schema: llguidance says which tokens may follow."""
+"""Constrains output to a JSON Schema. At each step, llguidance determines the allowed tokens."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ FORMAT: dict[str, Any] = {
     "item_separator": ", ",
     "key_separator": ": ",
 }
-"""JSON is laid out as by `json.dumps`. Free whitespace could go on without end."""
+"""Layout of JSON, as in `json.dumps`. With free whitespace, a model could write blanks
+endlessly."""
 
 
 def guided(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Add `FORMAT` to a schema, so that llguidance lays out JSON alike in every engine."""
+    """Add `FORMAT` to a schema, so that JSON has the same layout in every engine."""
     return {**schema, "x-guidance": FORMAT}
 
 
@@ -39,7 +40,7 @@ class Grammars:
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, ends: Sequence[int]) -> None:
         try:
-            # llguidance itself checks whether it is a fast tokenizer.
+            # llguidance itself checks whether this is a fast tokenizer.
             self._tokenizer = from_tokenizer(cast(Any, tokenizer), eos_token=list(ends))
         except ValueError as error:
             raise SymboUQError(
@@ -49,7 +50,7 @@ class Grammars:
         self._compiled: dict[str, LLMatcher] = {}
 
     def matcher(self, schema: Mapping[str, Any]) -> LLMatcher:
-        """Return a matcher positioned at the start of a text.
+        """Return a matcher in its initial state, before any token was generated.
 
         Raises:
             SymboUQError: If the schema cannot be compiled.
@@ -67,8 +68,8 @@ class GrammarProcessor(LogitsProcessor):
     """Masks the tokens that each row's grammar forbids.
 
     Call it once per step, because it reads the newest token of each row. It returns a copy, so the
-    model's own scores stay intact. A matcher of None allows everything; if a grammar fails, only
-    the end tokens remain.
+    model's own scores are unchanged. A matcher of None allows all tokens. If a grammar fails, only
+    the end tokens are allowed.
     """
 
     def __init__(self, matchers: Sequence[LLMatcher | None], ends: Sequence[int]) -> None:
@@ -95,7 +96,7 @@ class GrammarProcessor(LogitsProcessor):
         self._matchers = [self._matchers[row] for row in rows]
 
     def error(self, row: int) -> str:
-        """Why the grammar of `row` failed; empty if it did not."""
+        """Reason why the grammar of `row` failed; empty if it did not fail."""
         matcher = self._matchers[row]
         return str(matcher.get_error()) if matcher is not None and matcher.is_error() else ""
 
@@ -106,7 +107,7 @@ class GrammarProcessor(LogitsProcessor):
         shifts = torch.arange(8, dtype=torch.uint8, device=scores.device)
         bits = ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1).bool()
         size = scores.shape[-1]
-        # A model may have room for more tokens than its tokenizer defines.
+        # A model's vocabulary may be larger than its tokenizer's.
         return torch.nn.functional.pad(bits, (0, max(0, size - bits.shape[1])))[:, :size]
 
     def _bits(self, row: int) -> np.ndarray[Any, np.dtype[np.uint8]]:

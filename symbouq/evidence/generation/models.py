@@ -67,23 +67,25 @@ def find_model(name: str) -> Model:
 
 
 def folder_of(name: str) -> Path | None:
-    """Local folder of a model given as a folder or hub id; None if it was never fetched."""
+    """Local folder of the model with the given path or hub id; None if it was never fetched."""
     folder = Path(name).expanduser()
     if folder.is_dir():
         return folder
     identity, _, revision = name.partition("@")
     try:
         return Path(_fetched(identity, revision, here=True))
-    except (OSError, ValueError):  # nothing is there, or the name cannot be a model's
+    except (OSError, ValueError):  # it was not fetched, or the name is not a valid model name
         return None
 
 
 def _fetched(identity: str, revision: str, here: bool = False) -> str:
-    """Return the folder of a hub model, fetched unless `here` demands a local copy."""
+    """Return the folder of a hub model. If `here`, use only a local copy; otherwise fetch the
+    model.
+    """
     from huggingface_hub import snapshot_download
 
-    # Some repositories hold the same weights twice. Some hold a second tokenizer without a chat
-    # template, which transformers would prefer.
+    # Some repositories contain the same weights twice. Others contain a second tokenizer, without a
+    # chat template, that transformers would prefer.
     return snapshot_download(
         identity,
         revision=revision or None,
@@ -94,7 +96,9 @@ def _fetched(identity: str, revision: str, here: bool = False) -> str:
 
 
 def parameters(folder: Path) -> int:
-    """Count the parameters in a folder's `safetensors` files; 0 without such files."""
+    """Count the parameters in a folder's `safetensors` files. Return 0 if there are no such
+    files.
+    """
     from safetensors import safe_open
 
     number = 0
@@ -123,7 +127,7 @@ def load_network(
 ) -> PreTrainedModel:
     """Load a model's network for inference. `settings` are passed on to `from_pretrained`.
 
-    The default dtype is float32 on a CPU and the model's own on a GPU.
+    The default dtype is float32 on a CPU and the model's own dtype on a GPU.
 
     Raises:
         SymboUQError: If it cannot be loaded.
@@ -155,6 +159,8 @@ def unreadable(model: Model, part: str) -> Iterator[None]:
 
 
 def context_length(config: Any) -> int | None:
-    """Maximum tokens of prompt and text, or None if the configuration does not say."""
+    """Maximum number of tokens of prompt and text together, or None if `config` does not specify
+    it.
+    """
     length = getattr(config.get_text_config(), "max_position_embeddings", None)
     return length if isinstance(length, int) else None

@@ -1,7 +1,7 @@
 """Prompts for generation: the user message and its tokens.
 
-A prompt is one user message without a system role, because some chat templates refuse one. It lists
-the allowed answers, never the right one.
+A prompt is one user message. There is no system message, because some chat templates reject it. The
+prompt lists the allowed answers but does not reveal the right one.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ _TASKS = {
     "moves": "Which way leads there?",
     "choice": "Choose the answer by the scene.",
 }
-"""Task for each answer space, by the space's name in `symbouq.auditing.answers`."""
+"""Task description for each answer space named in `symbouq.auditing.answers`."""
 
 _CHOICE = {
     "single": "Conclude with one of: {}.",
     "set": "Conclude with one or more of: {}.",
     "sequence": "Conclude with a sequence of: {}.",
 }
-"""The instruction that lists the labels, by kind of answer."""
+"""Instructions that list the labels, for each kind of answer."""
 
 _DATE = "26 Jul 2024"
-"""Fixed date for templates that state the date, because a prompt must not depend on the day."""
+"""Fixed date for templates that contain the current date, so that prompts do not change daily."""
 
 
 def user_message(instance: Instance, free_form: bool = False) -> str:
@@ -61,10 +61,10 @@ def user_message(instance: Instance, free_form: bool = False) -> str:
 
 
 class Chat:
-    """Chat template for a model: its own, or one from a Jinja file.
+    """Chat template for a model: the model's own template, or one from a Jinja file.
 
-    Thinking is switched off: a schema leaves no room for thoughts, and in free text the reasoning
-    is the text itself.
+    Thinking mode is switched off. A schema leaves no room for thoughts, and in free-form traces the
+    text itself is the reasoning.
 
     Raises:
         SymboUQError: If there is no template, or the file cannot be read.
@@ -81,7 +81,7 @@ class Chat:
         return hashlib.sha256(self._template.encode()).hexdigest()
 
     def render(self, message: str) -> str:
-        """Render the prompt for a user message, up to where the model's text begins.
+        """Render the prompt for a user message, up to the start of the model's reply.
 
         Raises:
             SymboUQError: If the template cannot render it.
@@ -102,8 +102,8 @@ class Chat:
         return str(rendered)
 
     def ids(self, message: str) -> list[int]:
-        """Tokens of the rendered prompt. The only special tokens are those that the template
-        writes.
+        """Return the token ids of the rendered prompt. No special tokens are added to those in the
+        template.
 
         Raises:
             SymboUQError: If the template cannot render it.
@@ -128,5 +128,5 @@ def _template(tokenizer: PreTrainedTokenizerBase, file: str | None) -> str:
         )
     try:
         return tokenizer.get_chat_template()
-    except ValueError as error:  # there are several, and none is the default
+    except ValueError as error:  # there are several templates, and none is the default
         raise SymboUQError(f"{error} (--chat-template FILE)", tokenizer.name_or_path) from error

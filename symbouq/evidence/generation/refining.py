@@ -1,5 +1,6 @@
-"""Refined answers. An answer is generated and audited. After a conflict, the question is asked
-again with the conflict in words. A control draws as many answers without it.
+"""Refined answers. Each answer is audited. If there is a conflict, the question is asked again,
+together with a description of the conflict. A control draws the same number of answers without such
+descriptions.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ from symbouq.limits import LimitError, time_limit
 from symbouq.records import Instance, Trace, make_record
 
 TIMEOUT = 5.0
-"""Time limit for an audit in seconds. Nothing is decided about an answer that exceeds it."""
+"""Time limit for an audit in seconds. An answer that exceeds it remains undecided."""
 
 _UNDECIDED = 0.5
-"""Constraint-Rule score of an answer about which nothing is decided."""
+"""Constraint-Rule score of an undecided answer."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Refinement(Settings):
 
     Attributes:
         rounds: Maximum number of answers to a question.
-        control: Whether to draw equally many answers without the findings.
-        profile: Profile for every answer; None: that of the question or its dataset, or the
+        control: Whether to draw the same number of answers without showing the findings.
+        profile: Profile for every answer; None: the profile of the question or its dataset, or the
             default.
     """
 
@@ -61,9 +62,9 @@ class Attempt(NamedTuple):
 
     Attributes:
         completion: The answer.
-        verdicts: Verdicts on its claims; empty without an audit.
+        verdicts: Verdicts on the answer's claims; empty without an audit.
         score: Constraint-Rule over the grounded verdicts, in [0, 1].
-        conflict: The conflict in words; empty if none is known.
+        conflict: Description of the conflict; empty if no conflict is known.
     """
 
     completion: Completion
@@ -75,10 +76,10 @@ class Attempt(NamedTuple):
 class Refiner:
     """Makes refined traces in batches of instances.
 
-    A question is asked until its answer has no conflict, at most `rounds` times. The first answer
-    is the most probable one. Later ones are drawn at random, because a deterministic model would
-    repeat its answer. The best answer is kept (`symbouq.auditing.selection`, by Constraint-Rule
-    over the grounded verdicts).
+    Each question is asked until the answer has no conflict, at most `rounds` times. The first
+    answer is the most probable one. Later answers are sampled, because a deterministic model would
+    repeat itself. The best answer is kept (`symbouq.auditing.selection`, by Constraint-Rule over
+    the grounded verdicts).
     """
 
     def __init__(self, engine: Engine, settings: Refinement, ontology: str | None = None) -> None:
@@ -112,7 +113,7 @@ class Refiner:
             self._record(instance, attempts, control)
             for instance, attempts, control in zip(instances, refined, controls, strict=True)
         ]
-        # The refined trace's first attempt is also the control's; count it once.
+        # The first attempt is shared with the control. Count it once.
         answers = chain.from_iterable([*refined, *(control[1:] for control in controls)])
         return Made(records, sum(attempt.completion.length for attempt in answers))
 
@@ -166,7 +167,7 @@ class Refiner:
     def _best(
         self, instance: Instance, attempts: Sequence[Attempt]
     ) -> tuple[int, list[dict[str, Any]]]:
-        """Return the number of the best answer, and all answers as they are written."""
+        """Return the number of the best answer, and all answers in their output format."""
         free_form = self._settings.free_form
         written = [
             {
@@ -191,16 +192,16 @@ def _finding(attempt: Attempt) -> str:
 
 
 class Comparison(NamedTuple):
-    """Comparison of refined traces whose right answer is known.
+    """Comparison of refined traces with their first answers and control answers.
 
     Attributes:
-        known: Number of such traces.
+        known: Number of traces with a known right answer.
         first: Number of right first answers.
         refined: Number of right refined answers.
         control: Number of right control answers; None without a control.
-        gained: Traces with a right refined and a wrong control answer (without a control: first
-            answer).
-        lost: The converse.
+        gained: Number of traces with a right refined answer and a wrong control answer (without a
+            control: a wrong first answer).
+        lost: Number of traces for which the reverse holds.
     """
 
     known: int

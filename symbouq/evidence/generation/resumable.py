@@ -17,25 +17,25 @@ from symbouq.errors import SymboUQError
 from symbouq.io.output import lock
 
 HASH = "settings"
-"""Key of the hash over all settings. The other settings show what differs."""
+"""Key of the hash over all settings. The other keys show which setting differs."""
 _ABSENT = object()
 _START = b'{"id":'
-"""What every line begins with."""
+"""Beginning of every line."""
 
 
 class ResumableFile:
-    """A file of generated records that later runs continue. As a context manager, it locks the
-    file.
+    """A file of generated records that later runs can continue. Use it as a context manager, which
+    locks the file.
 
-    A line counts once its line break is written; an incomplete last line is removed. All runs of a
-    file share the settings in their lines' `generation`.
+    A line is complete once its line break is written. An incomplete last line is removed. All runs
+    that write to a file must have the same settings, stored as `generation` in each line.
 
     Attributes:
         done: Ids of the written records.
 
     Raises:
-        SymboUQError: On entry, if the file cannot be used, another run writes to it, or its lines
-            have another origin or other settings.
+        SymboUQError: On entry, if the file cannot be used, another run is writing to it, or its
+            lines have a different origin or different settings.
     """
 
     def __init__(self, path: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
@@ -72,8 +72,8 @@ class ResumableFile:
         """Append records (`id` first, settings in `generation`), skipping those already written.
 
         Raises:
-            SymboUQError: If the disk is full or fails. Then none of them is written; earlier
-                records are kept.
+            SymboUQError: If the disk is full or fails. Then none of the given records is written;
+                earlier records are kept.
         """
         new = {str(record["id"]): record for record in records if record["id"] not in self.done}
         lines = b"".join(to_json(record) + b"\n" for record in new.values())

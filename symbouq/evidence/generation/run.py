@@ -1,4 +1,6 @@
-"""Generate a model's traces for the instances in files, and write them as they come."""
+"""Generate a model's traces for the instances in files. Each batch is written when it is
+finished.
+"""
 
 from __future__ import annotations
 
@@ -25,27 +27,27 @@ from symbouq.records import Instance, parse_record
 from symbouq.records.generated import ANSWER, RELATIONAL
 
 FREE_TOKENS = 1024
-"""Maximum tokens of a free-form trace, unless the settings say otherwise."""
+"""Default maximum number of tokens of a free-form trace."""
 
 _DIGITS = 6
 """Decimal places of log-probabilities."""
 _WRITTEN = ("id", "model", *ANSWER, *RELATIONAL)
-"""Fields that a trace does not copy from its instance."""
+"""Fields of an instance that are not copied to its trace."""
 
 Status = Literal["valid", "invalid", "truncated", "failed"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings that determine a run's traces, besides the engine and model.
+    """Settings of a run that determine its traces, in addition to the engine and the model.
 
     Attributes:
-        samples: Number of further traces per instance, drawn at `temperature`.
+        samples: Number of additional traces per instance, sampled at `temperature`.
         temperature: Temperature of the samples.
         seed: Seed for the samples, combined with the instance's id and the sample's number.
         free_form: Whether traces are prose without a schema.
-        max_tokens: Maximum tokens of a trace; None: the length in characters of the longest
-            structured trace plus one, or `FREE_TOKENS`.
+        max_tokens: Maximum tokens of a trace; None: for structured traces, the length in characters
+            of the longest one plus one; for free-form traces, `FREE_TOKENS`.
     """
 
     samples: int = 10
@@ -68,9 +70,9 @@ class Progress:
         total: Number of instances.
         kept: Number of traces written by earlier runs.
         statuses: Number of traces written by this run, by status.
-        copied: How many of them repeat the instruction's placeholders.
+        copied: Number of these traces that repeat the instruction's placeholders.
         tokens: Number of generated tokens, including samples.
-        seconds: Generation time; on a cluster, it includes loading models.
+        seconds: Generation time in seconds; on a cluster, it includes loading models.
     """
 
     total: int
@@ -94,7 +96,9 @@ class Progress:
 def read_instances(
     files: Iterable[str], limit: int | None = None
 ) -> tuple[list[Instance], list[RecordError]]:
-    """Read up to `limit` instances from files, and collect errors for records without a prompt."""
+    """Read up to `limit` instances from files. Collect errors for records that cannot be turned
+    into a prompt.
+    """
     instances: dict[str, Instance] = {}
     failed: list[RecordError] = []
     for line in chain.from_iterable(map(read_lines, files)):
@@ -107,7 +111,7 @@ def read_instances(
             instance = parse_record(Instance, line.content, line.file, line.number)
             if instance.id in instances:
                 raise RecordError(f"id {instance.id!r} occurs before; a run needs it once")
-            user_message(instance)  # report records without a prompt before loading the model
+            user_message(instance)  # report unusable records before loading the model
         except RecordError as error:
             failed.append(RecordError(error.message, line.file, line.number))
         else:
@@ -131,7 +135,7 @@ def run_settings(engine: Engine, settings: Settings, **more: Any) -> dict[str, A
 
 
 def generate(instances: Sequence[Instance], maker: Maker, out: str | Path) -> Iterator[Progress]:
-    """Write a record for every instance that the file lacks.
+    """Write a record for every instance that is not yet in the file.
 
     The batches depend only on the plan and the order of the instances. An incomplete batch is
     generated again as a whole, so an interrupted run ends with the same file.
@@ -155,8 +159,8 @@ def generate_on_ray(
 ) -> Iterator[Progress]:
     """Like `generate`, but on the workers of a Ray cluster. Each worker loads the model once.
 
-    Only this process writes the file. By default, there are as many workers as the cluster has room
-    for, with a GPU each if it has any.
+    Only this process writes the file. By default, there are as many workers as fit on the cluster.
+    If it has GPUs, each worker gets one.
 
     Raises:
         SymboUQError: As in `generate`, or if Ray is missing, fails or has too few GPUs.
@@ -224,17 +228,18 @@ def continued(
     out: str | Path,
     make: Callable[[Iterable[Sequence[Instance]]], Iterator[Made]],
 ) -> Iterator[Progress]:
-    """Write the batches that a file lacks. Arguments and progress are as in `generate`.
+    """Write the batches that are missing from a file. The arguments and the progress are as in
+    `generate`.
 
     Raises:
-        SymboUQError: If the file cannot be used, or whatever `make` raises.
+        SymboUQError: If the file cannot be used, or if `make` raises this error.
     """
     parts = [instances[n : n + plan.size] for n in range(0, len(instances), plan.size)]
     with ResumableFile(out, plan.decided) as file:
         progress = Progress(len(instances), sum(each.id in file.done for each in instances))
         yield progress
         missing = [part for part in parts if not all(each.id in file.done for each in part)]
-        began = time.monotonic()  # on a cluster, the workers load the model after this
+        began = time.monotonic()  # on a cluster, the workers load the model later
         for records, tokens in make(missing) if missing else ():
             for record in records:
                 generation = record["generation"]
@@ -302,7 +307,7 @@ def trace_of(
 
 
 def status_of(completion: Completion, free_form: bool) -> Status:
-    """Status of a text: `valid`, or the reason why it is not a trace."""
+    """Status of a completion: `valid`, or the reason why the text is not a valid trace."""
     if completion.finish == "failed":
         return "failed"
     whole = completion.finish == "stop" and bool(completion.text.strip())
@@ -312,13 +317,13 @@ def status_of(completion: Completion, free_form: bool) -> Status:
 
 
 def is_copied(completion: Completion) -> bool:
-    """Whether a text is a structured trace that copies placeholders from the instruction."""
+    """Whether the text is a structured trace that copies placeholders from the instruction."""
     structured = Structured.of(completion.text)
     return structured is not None and structured.copied
 
 
 def response_fields(completion: Completion, free_form: bool) -> dict[str, Any]:
-    """Fields of a trace that hold a text, with its claims if it is structured."""
+    """Fields of a trace that hold the generated text and, for a structured trace, its claims."""
     structured = None if free_form else Structured.of(completion.text)
     if structured is None:
         return {"response": completion.text}

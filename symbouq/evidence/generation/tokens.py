@@ -1,4 +1,4 @@
-"""Finds the characters that each token of a text covers."""
+"""Finds the characters that each token covers in its text."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Scored = tuple[int, float, Sequence[tuple[int, float]]]
 _BROKEN = "\N{REPLACEMENT CHARACTER}"
 """The character with which a decoder replaces incomplete bytes."""
 _ANCHOR = "a"
-"""A text after which a decoder keeps a token's leading space."""
+"""A prefix after which decoders keep the leading space of the next token."""
 
 
 def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str, list[Extent]]:
     """Decode a token sequence; return the text and the characters that each token covers.
 
-    Decoding is cumulative: the bytes of an unfinished character are held back, and every token with
-    one of its bytes covers it. Special tokens cover nothing.
+    Decoding is cumulative. The bytes of an unfinished character are held back. A character is
+    covered by every token that contributes bytes to it. Special tokens cover nothing.
     """
     special = set(tokenizer.all_special_ids)
     texts: list[str] = []
     extents: list[Extent] = []
-    # Decode only the last tokens again. Those in [start, read) form a complete text; they are
-    # included because a decoder may treat the first token of a text differently.
+    # Decode only the last tokens again. The tokens in [start, read) end with a complete character.
+    # They are included because a decoder may treat the first token of a text differently.
     start = read = 0
     whole = sound = 0
     pending = ""
@@ -58,16 +58,16 @@ def decoded(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> tuple[str
 
 
 def added_texts(tokenizer: PreTrainedTokenizerBase, ids: Sequence[int]) -> list[str]:
-    """Text that each token of a sequence adds; joined, the parts give the whole text.
+    """Return the text that each token of a sequence adds. Joined together, these parts are the
+    whole text.
 
-    A character is added by the token that completes it, and not by earlier tokens that hold parts
-    of it.
+    A character is added by the token that completes it, not by earlier tokens with parts of it.
     """
     text, extents = decoded(tokenizer, ids)
     ends = [0]
     for (_, end), (begin, _) in pairwise([*extents, (len(text), len(text))]):
         ends.append(end if end <= begin else ends[-1])
-    ends[-1] = len(text)  # also if the text breaks off within a character
+    ends[-1] = len(text)  # even if the text breaks off within a character
     return [text[a:b] for a, b in pairwise(ends)]
 
 
@@ -80,7 +80,9 @@ class TokenReader:
         self.alone = cache(self._alone)
 
     def tokens(self, scored: Sequence[Scored]) -> tuple[Token, ...]:
-        """Return the tokens with the text that each adds, without alternatives of probability 0."""
+        """Return the tokens with the text that each one adds. Alternatives with probability 0 are
+        omitted.
+        """
         texts = added_texts(self._tokenizer, [token for token, _, _ in scored])
         return tuple(
             Token(
@@ -97,7 +99,7 @@ class TokenReader:
         )
 
     def _alone(self, token: int) -> str:
-        """Text that a token adds after a complete character."""
+        """Text that the token adds when it follows a complete character."""
         whole = _decode(self._tokenizer, [*self._anchor, token])
         return whole[len(_decode(self._tokenizer, self._anchor)) :]
 

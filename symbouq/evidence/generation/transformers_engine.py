@@ -37,13 +37,13 @@ from symbouq.evidence.generation.prompts import Chat
 from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 64
-"""Number of texts generated together, unless the options say otherwise."""
+"""Default number of texts generated together."""
 
 
 @dataclass
 class _Row:
     """A request and the text generated so far. `random` is None if the most probable token is
-    always taken.
+    always chosen.
     """
 
     request: Request
@@ -59,10 +59,10 @@ class _Row:
 class TransformersEngine(LocalEngine):
     """An `Engine` that runs a model with transformers.
 
-    The texts of a batch grow together, and each leaves it when finished. A prompt shared by several
-    requests is read once, and so is the common beginning of all prompts. Each row has its own
-    random generator, so other rows can affect its result only through floating-point rounding. If
-    memory does not suffice, this and later batches are halved.
+    The texts of a batch are generated in parallel, and finished texts are removed from the batch. A
+    prompt shared by several requests is read once, and so is the common beginning of all prompts.
+    Each row has its own random generator, so other rows can affect its result only through
+    floating-point rounding. If a batch does not fit into memory, this and later batches are halved.
 
     Raises:
         SymboUQError: If the model cannot be loaded, or there is no such device.
@@ -145,8 +145,8 @@ class _Batch:
         longest = max(map(len, numbers))
         self._shared = shared = self._beginning([*numbers], longest)
         pads = [longest - len(prompt) for prompt in numbers]
-        # Put padding before the part in which prompts differ, so that all texts begin in one
-        # column.
+        # Put padding before the part in which prompts differ, so that all generated texts start in
+        # the same column.
         padded = [
             [*prompt[:shared], *[0] * pad, *prompt[shared:]]
             for pad, prompt in zip(pads, numbers, strict=True)
@@ -181,16 +181,19 @@ class _Batch:
             logits = self._forward(new, self._mask, self._mask.sum(1, keepdim=True) - 1)
 
     def _beginning(self, prompts: Sequence[tuple[int, ...]], longest: int) -> int:
-        """Number of tokens that all prompts start with, leaving at least one token of each.
+        """Return the number of tokens in the common beginning of all prompts, leaving at least one
+        token per prompt.
 
-        0 if a text may outgrow a sliding window, where padding between tokens takes up room.
+        Return 0 if a text may become longer than a sliding attention window, because padding
+        between tokens would take up space in the window.
         """
         window = getattr(self._network.config.get_text_config(), "sliding_window", None)
         if len(prompts) == 1 or (
             window is not None and longest + max(row.room for row in self._rows) > window
         ):
             return 0
-        # A beginning common to the first and last in sorted order is common to all.
+        # The common beginning of the first and the last prompt in sorted order is shared by all
+        # prompts.
         pairs = zip(min(prompts), max(prompts), strict=False)
         alike = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
         return min(alike, min(map(len, prompts)) - 1)
@@ -246,8 +249,8 @@ class _Batch:
         return len(row.scored) < row.room
 
     def _select(self, rows: Sequence[int]) -> torch.Tensor:
-        """Keep the given rows of the tokens and the cache, possibly repeated, and return their
-        numbers.
+        """Keep only the given rows (possibly with repetitions) of the tokens and the cache. Return
+        their numbers.
         """
         chosen = torch.tensor(rows, device=self._ids.device)
         self._ids, self._mask = self._ids[chosen], self._mask[chosen]

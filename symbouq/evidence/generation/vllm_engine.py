@@ -27,16 +27,15 @@ from symbouq.evidence.generation.prompts import Chat
 from symbouq.evidence.generation.tokens import Scored, TokenReader
 
 BATCH = 1024
-"""Number of texts given to vLLM at once, which batches them itself, unless the options say
-otherwise."""
+"""Default number of texts given to vLLM at once. vLLM divides them into batches itself."""
 
 
 class VllmEngine(LocalEngine):
     """An `Engine` that runs a model with vLLM.
 
-    As in the other engine, llguidance constrains the output. The log-probabilities of constrained
-    output are taken after its mask. For unmasked ones, each scored text is read once more as the
-    end of a prompt. If memory does not suffice, vLLM postpones texts.
+    As in the transformers engine, llguidance constrains the output. vLLM computes the
+    log-probabilities of constrained output after llguidance's mask. To obtain unmasked ones, each
+    scored text is read once more as the end of a prompt. If memory is short, vLLM postpones texts.
 
     Raises:
         SymboUQError: If the model cannot be loaded, or vLLM lacks an option.
@@ -69,8 +68,8 @@ class VllmEngine(LocalEngine):
                 seed=0,
                 tensor_parallel_size=options.tensor_parallel,
                 **{name: value for name, value in chosen.items() if value is not None},
-                # If a request has its own seed, a CPU cannot read its prompt piece by piece: "CPU
-                # Generator does not use offset".
+                # On a CPU, chunked prefill fails for requests with their own seed: "CPU Generator
+                # does not use offset".
                 enable_chunked_prefill=False if on_cpu else None,
                 max_logprobs=TOP,
                 structured_outputs_config={"backend": "guidance"},
@@ -122,15 +121,17 @@ class VllmEngine(LocalEngine):
                 list(parameters),
                 use_tqdm=False,
             )
-        except Exception as error:  # its errors have no common base class across versions
+        except Exception as error:  # vLLM's errors have no common base class across versions
             raise SymboUQError(f"vLLM fails: {brief(error)}") from error
         return made
 
     def _unmasked(self, written: Sequence[tuple[list[int], list[Scored]]]) -> list[list[Scored]]:
-        """Log-probabilities without the grammar's mask, for prompts with their generated tokens."""
+        """Return log-probabilities without the grammar's mask, given prompts with their generated
+        tokens.
+        """
         reading = SamplingParams(max_tokens=1, prompt_logprobs=TOP, detokenize=False)
-        # If a text fills the context, its last token keeps its value, because a prompt needs room
-        # for one more.
+        # If a text fills the context, its last token keeps the masked value, because a prompt needs
+        # room for one more token.
         texts = [
             [token for token, _, _ in scored][: self._context - len(prompt) - 1]
             for prompt, scored in written
@@ -159,7 +160,7 @@ class VllmEngine(LocalEngine):
         finish: Finish = "length"
         if output.finish_reason == "stop":
             finish = "stop"
-            scored = scored[:-1]  # the token that ended it
+            scored = scored[:-1]  # drop the end token
         elif output.finish_reason != "length":
             reason = f"vLLM ended it with: {output.finish_reason}"
             return Completion("", (), "failed", prompt, reason)
@@ -168,6 +169,8 @@ class VllmEngine(LocalEngine):
 
 
 def _scored(token: int, places: Mapping[int, Any]) -> Scored:
-    """A token with its most probable alternatives, from vLLM's table ordered by rank."""
+    """Return a token with its most probable alternatives, given vLLM's table of tokens ordered by
+    rank.
+    """
     best = sorted(places.items(), key=lambda item: item[1].rank)[:TOP]
     return token, places[token].logprob, [(other, value.logprob) for other, value in best]

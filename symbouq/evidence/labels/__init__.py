@@ -1,1 +1,1 @@
-"""Labels that call claims and answers right or wrong: sources and their agreement."""
+"""Labels (right or wrong) for claims and answers: where they come from and how well they agree."""

@@ -20,11 +20,11 @@ _Pair = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Agreement between two sources on the claims that both label. `traces` and `claims` count
-    these.
+    """Agreement between two sources on the claims labelled by both. `traces` and `claims` are the
+    numbers of these claims and of their traces.
 
     Attributes:
-        rate: Share with the same label; None without claims.
+        rate: Share of claims with the same label; None without claims.
         kappa: Cohen's kappa, (rate - chance) / (1 - chance); None if undefined.
         undefined: Why kappa is undefined; otherwise empty.
     """
@@ -38,7 +38,8 @@ class Agreement:
 
 
 def agreement(first: Mapping[str, Labels], second: Mapping[str, Labels]) -> list[Agreement]:
-    """Agreement between two sources (labels by id) on each dataset, and finally on all together.
+    """Compute the agreement between two sources (labels by id) on each dataset and then on all
+    datasets together.
 
     Raises:
         SymboUQError: If the two disagree on a trace's number of claims.
@@ -73,15 +74,16 @@ def _agreement(dataset: str, pairs: Sequence[_Pair]) -> Agreement:
 
 
 def cohen_kappa(first: Sequence[Any], second: Sequence[Any]) -> float | None:
-    """Agreement of two raters beyond chance. None without ratings, or if only one rating occurs.
+    """Compute the agreement of two raters beyond chance. Return None without ratings, or if all
+    ratings are equal.
 
     Raises:
-        SymboUQError: If the raters did not rate equally many items.
+        SymboUQError: If the two sequences have different lengths.
     """
     if len(first) != len(second):
         raise SymboUQError(f"{len(first)} ratings and {len(second)}: one each is needed")
     if len({*first, *second}) < 2:
-        return None  # with only one rating, agreement by chance is certain
+        return None  # if all ratings are equal, agreement by chance is certain
     from sklearn.metrics import cohen_kappa_score
 
     return float(cohen_kappa_score(list(first), list(second)))

@@ -1,6 +1,7 @@
-"""Reasoning steps for people to judge, as a page or a table to fill in.
+"""A page or a table on which people judge reasoning steps.
 
-Both show what a judge model is shown, without the answer. `labels.human` reads the saved table.
+Both contain the same information as the prompt for a judge model, without the answer.
+`labels.human` reads the saved table.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _COLUMNS = ("id", "claim", "label", "text", "scene", "question")
 
 
 def shown(record: Record) -> dict[str, Any]:
-    """The part of a trace needed to judge its steps.
+    """Return the part of a trace that is needed to judge its steps.
 
     Raises:
         RecordError: If the scene is not given as text.
@@ -39,8 +40,8 @@ def shown(record: Record) -> dict[str, Any]:
 
 
 def drawn(records: Iterable[Record], number: int, seed: int) -> list[Record]:
-    """Draw up to `number` traces with steps from each dataset: those whose ids have the smallest
-    seeded hashes.
+    """Draw up to `number` traces with steps from each dataset. The ids with the smallest seeded
+    hashes are selected.
     """
 
     def place(record: Record) -> bytes:
@@ -63,12 +64,12 @@ def table(traces: Sequence[dict[str, Any]]) -> bytes:
     for trace in traces:
         for claim, text in enumerate(trace["steps"], start=1):
             writer.writerow((trace["id"], claim, "", text, trace["scene"], trace["question"]))
-    return out.getvalue().encode("utf-8-sig")  # without the mark, Excel assumes another encoding
+    return out.getvalue().encode("utf-8-sig")  # Excel needs the byte order mark
 
 
 def annotation_page(traces: Sequence[dict[str, Any]]) -> bytes:
-    """Build a page that asks for the label of each step and saves a table, from the results of
-    `shown`.
+    """Build a page from the results of `shown`. It asks for a label for each step and saves a
+    table.
     """
     key = hashlib.sha256(json.dumps(traces).encode()).hexdigest()
     data = {"instruction": INSTRUCTION, "traces": traces, "key": key}

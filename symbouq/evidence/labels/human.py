@@ -1,4 +1,4 @@
-"""Labels that people gave, imported from a table.
+"""Human labels, imported from a table.
 
 A table is a CSV file with a header, or JSON Lines, with one row per label: `id` of the trace,
 `claim` (its number from 1, or `conclusion`) and `label` (1, 0, or empty if undecided). Other
@@ -36,7 +36,7 @@ class HumanLabels:
     """Looks up labels in a table: a CSV file if its name ends in `.csv`, otherwise JSON Lines.
 
     Raises:
-        RecordError: If a row cannot be read, or labels a claim a second time.
+        RecordError: If a row cannot be read, or if a claim has two rows.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -53,7 +53,7 @@ class HumanLabels:
         """Look up the labels for a trace's claims; None for a claim without a row.
 
         Raises:
-            RecordError: If a row names a claim that the trace does not have.
+            RecordError: If a row refers to a claim that the trace does not have.
         """
         count = len(record["reasoning"]) + 1
         labels: list[Label] = [None] * count
@@ -105,7 +105,7 @@ class HumanLabels:
 
 def _rows(path: Path) -> Iterator[tuple[int, Any]]:
     try:
-        lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a mark at the start
+        lines = StringIO(path.read_text(encoding="utf-8-sig"))  # Excel writes a byte order mark
     except UnicodeDecodeError as error:
         raise RecordError(f"not UTF-8: {error.reason}", str(path)) from error
     if path.suffix.lower() == ".csv":

@@ -1,8 +1,8 @@
 """Language models as judges of reasoning steps (appendix Reasoning Verification).
 
-The judge sees the scene, the question and numbered steps, but no answer. The conclusion is not
-judged. It writes a short analysis before its labels, because otherwise it tends to accept
-unsupported steps. The analysis is kept, but no score uses it.
+The judge sees the scene, the question and numbered steps, but not the answer. The conclusion is not
+judged. The judge writes a short analysis before its labels, because otherwise it tends to accept
+unsupported steps. The analysis is stored, but no score uses it.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SHAPE = (
 
 
 def judge_message(record: Record) -> str:
-    """Write the user message that asks for the labels of a trace's steps. It uses only the scene,
-    the question and the reasoning.
+    """Write the user message that asks for labels for a trace's steps. The message contains only
+    the scene, the question and the reasoning.
 
     Raises:
         RecordError: If the scene is not given as text.
@@ -85,7 +85,9 @@ def judge_schema(steps: int) -> dict[str, Any]:
 
 
 class Judge:
-    """Labels steps with a language model. Its name as a source is `judge:` plus the model's."""
+    """Labels steps with a language model. The source is called `judge:` followed by the model's
+    name.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -93,8 +95,8 @@ class Judge:
         self.name = f"judge:{engine.model_name}"
 
     def settings(self, traces: str) -> dict[str, Any]:
-        """Settings that determine the labels, as stored in each record. `traces` is the file's
-        SHA-256.
+        """Return the settings that determine the labels. They are stored in each record. `traces`
+        is the SHA-256 of the traces file.
         """
         contract = json.dumps([INSTRUCTION, SHAPE, judge_schema(1)])
         return {
@@ -106,8 +108,8 @@ class Judge:
     def labels(self, records: Sequence[Record]) -> Iterator[Labels | RecordError]:
         """Yield the labels for traces with claims, in order. The conclusion's label is None.
 
-        If a reply is malformed or cut off, all labels for the trace are None, and `judge` in the
-        record says why.
+        If a reply is malformed or cut off, all labels for the trace are None, and the field `judge`
+        of the record contains the reason.
         """
         requests = [self._request(record) for record in records]
         asked = [request for request in requests if isinstance(request, Request)]
@@ -123,13 +125,15 @@ class Judge:
             )
 
     def _request(self, record: Record) -> Request | RecordError | None:
-        """Request for a trace's labels, or its error. None if it has no steps."""
+        """Return the request for a trace's labels, or an error. Return None if the trace has no
+        steps.
+        """
         steps = len(record["reasoning"])
         if not steps:
             return None
         longest = json.dumps({"analysis": "x" * ANALYSIS_LENGTH, "reasoning_verified": [0] * steps})
         try:
-            # A token holds at least one character, and one more token ends the text.
+            # Each token contains at least one character. One more token ends the text.
             schema = judge_schema(steps)
             return Request(judge_message(record), len(longest) + 1, schema, scored=False)
         except RecordError as error:
@@ -159,15 +163,16 @@ def judging(
     out: str | os.PathLike[str],
     audits: str | os.PathLike[str] | None = None,
 ) -> Iterator[Labels | RecordError]:
-    """Label every trace in a file that the output file lacks, and write the labels.
+    """Label every trace that is not yet in the output file, and write the labels.
 
-    The output is a `ResumableFile`. Audits supply the claims of free-form responses.
+    The output is a `ResumableFile`. The claims of free-form responses are taken from audits.
 
     Yields:
-        The labels of each trace once they are written, or its error.
+        For each trace, its labels once they are written, or an error.
 
     Raises:
-        SymboUQError: If the file cannot be used, or was begun with another judge or other traces.
+        SymboUQError: If the output file cannot be used, or was started with a different judge or
+            different traces.
     """
     settings = judge.settings(file_hash(traces))
     with ResumableFile(out, settings) as file:

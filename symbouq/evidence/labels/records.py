@@ -1,9 +1,9 @@
 """Labels for traces: records, files and sources.
 
-A source is a function from a trace to one label per claim, the conclusion last: 1 right, 0 wrong,
-None unknown. It receives claims as `reasoning` and `conclusion`
-(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source, because labels serve
-to measure its verdicts.
+A source is a function that returns one label per claim of a trace, the conclusion last: 1 right, 0
+wrong, None unknown. It receives a trace with the fields `reasoning` and `conclusion`
+(`symbouq.evidence.signals.traces.with_claims`). The auditor is never a source, because its verdicts
+are evaluated against these labels.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ Label = int | None
 """1: right; 0: wrong; None: not labelled."""
 
 Source = Callable[[dict[str, Any]], Sequence[Label]]
-"""Function that returns a trace's labels, or raises `RecordError` if it cannot."""
+"""Function that returns a trace's labels, or raises `RecordError` if the trace cannot be
+labelled."""
 
 
 @dataclass(frozen=True)
 class Labels:
-    """One source's labels for a trace: one per claim, the conclusion last. `extra` holds further
-    fields for the record.
+    """Labels from one source for the claims of a trace, the conclusion last. `extra` holds
+    additional fields for the record.
     """
 
     id: str
@@ -37,12 +38,12 @@ class Labels:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def record(self) -> dict[str, Any]:
-        """The record to write."""
+        """Return the record to be written."""
         shared = {"id": self.id, "source": self.source, "labels": list(self.labels)}
         return {**shared, "dataset": self.dataset, **self.extra}
 
     def check_claims(self, other: Labels) -> None:
-        """Check that another source labels equally many claims.
+        """Check that another source has the same number of labels for this trace.
 
         Raises:
             SymboUQError: If it does not.
@@ -57,9 +58,9 @@ class Labels:
 def read_claims(
     traces: str | os.PathLike[str], audits: str | os.PathLike[str] | None = None
 ) -> Iterator[dict[str, Any] | RecordError]:
-    """Read the traces in a file with their claims; a trace without claims gives an error.
+    """Read the traces in a file with their claims. A trace with unknown claims gives an error.
 
-    Audits supply the claims of free-form responses.
+    The claims of free-form responses are taken from audits.
     """
     by_id = ById(audits, "audits") if audits is not None else None
     for item in read_records(traces):
@@ -74,7 +75,7 @@ def read_claims(
 
 
 def labelled(record: Record, name: str, source: Source) -> Labels:
-    """Label a trace with claims; `name` is the name of the source.
+    """Label a trace that has claims. `name` is the name of the source.
 
     Raises:
         RecordError: If the source cannot label the trace.
@@ -94,8 +95,8 @@ def label_traces(
     name: str,
     source: Source,
 ) -> Iterator[Labels | RecordError]:
-    """Label every trace in a file with the source called `name`, or yield the trace's error. Audits
-    are used as in `read_claims`.
+    """Yield labels from the source called `name` for every trace in a file, or an error for the
+    trace. Audits are used as in `read_claims`.
     """
     for record in read_claims(traces, audits):
         try:
@@ -103,7 +104,7 @@ def label_traces(
         except RecordError as error:
             yield error
         except Exception as error:
-            # A bug of our own must not cost the other records. It is reported like any other error.
+            # A bug in this package must not stop the other records. Report it like any other error.
             yield RecordError(internal(error), os.fspath(traces))
 
 
@@ -135,12 +136,12 @@ def _is_label(value: Any) -> bool:
 
 
 def merge(sources: Sequence[Mapping[str, Labels]]) -> list[Labels]:
-    """Merge sources. Each claim gets the label from the first source that has one.
+    """Merge sources. Each claim gets its label from the first source that has one for this claim.
 
-    In the records, `source` lists the sources used, and `sources` names the one behind each label.
+    In the records, `source` lists the sources used, and `sources` gives the source of each label.
 
     Raises:
-        SymboUQError: If two sources disagree on a trace's number of claims.
+        SymboUQError: If two sources have different numbers of claims for a trace.
     """
     ids = dict.fromkeys(identity for source in sources for identity in source)
     return [_merged([source[i] for source in sources if i in source]) for i in ids]

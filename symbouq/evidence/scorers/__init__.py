@@ -1,1 +1,3 @@
-"""Scores for how reliable a trace's answer is: the reliability evidence bank and its baselines."""
+"""Scores for the reliability of a trace's answer: the reliability evidence bank and the
+baselines.
+"""

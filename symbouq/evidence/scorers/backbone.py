@@ -1,4 +1,4 @@
-"""Asks the generating model how probable given continuations are (P(True))."""
+"""Computes how probable the given continuations are under the generating model (for P(True))."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from symbouq.evidence.devices import in_batches
 Tokens = tuple[int, ...]
 
 TOKENS = 8192
-"""Number of tokens read at once, including padding, while memory suffices."""
+"""Number of tokens read at once, including padding, if memory suffices."""
 
 
 class TransformersBackbone:
@@ -56,16 +56,16 @@ class TransformersBackbone:
     def continuations(
         self, messages: Sequence[str], opening: str, texts: Sequence[str]
     ) -> list[list[float]]:
-        """Log-probability of each text as the continuation of `opening` in the reply, for each user
-        message.
+        """For each user message, return the log-probability of each of the given texts as the
+        continuation of a reply that begins with `opening`.
 
         Raises:
-            SymboUQError: If the tokenizer cannot tell the texts apart.
+            SymboUQError: If two of the texts have the same tokens.
         """
         asked = [self._asked(self._render(message) + opening, texts) for message in messages]
         ends = [(ids, begin) for variants, begin in asked for ids in variants]
-        # The last token need not be read, only its probability. So one-token texts share all that
-        # is read.
+        # The last token itself is not read, because only its probability is needed. So all texts
+        # with one token need only one pass.
         read = self._read({ids[:-1] for ids, _ in ends}, max(len(ids) - n for ids, n in ends))
 
         def value(ids: Tokens, begin: int) -> float:
@@ -77,8 +77,9 @@ class TransformersBackbone:
         return [[value(ids, begin) for ids in variants] for variants, begin in asked]
 
     def _asked(self, begun: str, texts: Sequence[str]) -> tuple[list[Tokens], int]:
-        """Tokens of the beginning followed by each text, and the length of their common prefix.
-        Tokens may span the border, so the condition is what all of them share.
+        """Return the tokens of `begun` followed by each text, and the length of their common
+        prefix. Probabilities are conditioned on this prefix, because a token may extend across the
+        boundary between `begun` and the text.
         """
         variants = [self._ids(begun + text) for text in texts]
         if len({*variants}) < len(texts):
@@ -86,7 +87,7 @@ class TransformersBackbone:
         return variants, _common([self._ids(begun), *variants])
 
     def _read(self, rows: Collection[Tokens], kept: int) -> dict[Tokens, Any]:
-        """Log-probabilities at the last `kept` places of each row, `[kept, vocabulary]`.
+        """Return log-probabilities at the last `kept` positions of each row, `[kept, vocabulary]`.
 
         Rows of similar length are read together, fewer at a time if memory does not suffice.
         """
@@ -103,7 +104,7 @@ class TransformersBackbone:
     def _forward(self, batch: Sequence[Tokens], kept: int, read: dict[Tokens, Any]) -> None:
         import torch
 
-        # Pad on the left, so that all rows end in one column.
+        # Pad on the left, so that all rows end in the same column.
         device, longest = self._model.device, len(batch[0])
         pads = [longest - len(row) for row in batch]
         ids = [[0] * pad + [*row] for pad, row in zip(pads, batch, strict=True)]

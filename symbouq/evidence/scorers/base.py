@@ -1,8 +1,9 @@
-"""The base class of scorers, and the labels from which they learn.
+"""The base class of all scorers, and labelled examples for training them.
 
-A scorer gives each claim of a trace a value; the last claim is the conclusion. Its `orientation`
-says whether larger values mean `uncertainty` or `correctness`. Values have no common scale;
-`symbouq.evidence.scorers.calibration` turns them into probabilities.
+A scorer gives each claim of a trace a value; the last claim is the conclusion. The scorer's
+`orientation` specifies whether larger values mean `uncertainty` or `correctness`. The values of
+different scorers have no common scale; `symbouq.evidence.scorers.calibration` turns them into
+probabilities.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from symbouq.evidence.signals.example import Example
 from symbouq.metrics import Values
 
 Orientation = Literal["uncertainty", "correctness"]
-"""Whether larger values speak against a claim or for it."""
+"""Whether larger values mean that a claim is uncertain or that it is correct."""
 
 Family = Literal["reference", "decoding", "sampling", "neural", "symbolic"]
 """The paper's groups of methods (appendix Baselines), plus one for Random."""
@@ -36,8 +37,8 @@ class Labelled:
 
     Attributes:
         example: The example.
-        labels: One label per claim. The last is the conclusion's: whether the delivered answer is
-            right. It also serves as the label of the trace.
+        labels: One label per claim. The last label, for the conclusion, states whether the
+            delivered answer is right. It is also used as the label of the trace.
     """
 
     example: Example
@@ -59,18 +60,19 @@ class Labelled:
 
 
 class Scorer:
-    """A score of the paper, declared in a module of `symbouq.evidence.scorers.methods`.
+    """A scorer, declared in a module of `symbouq.evidence.scorers.methods`.
 
     Attributes:
         name: Name in the paper.
         family: Group of methods.
-        needs: Inputs that it needs from an example.
+        needs: Inputs that an example must have.
         orientation: Meaning of larger values.
         trained: Whether it learns from source data.
         seeded: Whether it is random and therefore fitted once per seed.
-        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); otherwise
-            it is a baseline.
-        options: Resources that an experiment configures, under keys of the same names.
+        banked: Whether it belongs to the reliability evidence bank (appendix Transfer); if not, it
+            is a baseline.
+        options: Names of resources that can be set in an experiment's configuration, under the same
+            names.
     """
 
     name: ClassVar[str]
@@ -92,7 +94,7 @@ class Scorer:
         return cls()
 
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
-        """Learn from source data; training-free scores do nothing.
+        """Learn from source data. Training-free scorers do nothing.
 
         Raises:
             SymboUQError: If a split is empty or lacks a class, or an example lacks an input.
@@ -100,8 +102,8 @@ class Scorer:
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What an example that meets all needs still lacks to get a value, in words; empty if
-        nothing. Such a trace gets no score.
+        """Describe what an example with all required inputs still lacks to be scored; empty if it
+        lacks nothing. A trace that lacks something gets no score.
         """
         return ""
 
@@ -109,7 +111,8 @@ class Scorer:
         """Check that all examples can be scored.
 
         Raises:
-            SymboUQError: Names the first that cannot, and what it lacks.
+            SymboUQError: If one cannot be scored. The message identifies the first such example and
+                what it lacks.
         """
         require(examples, self.needs, self.name)
         for example in examples:
@@ -120,7 +123,7 @@ class Scorer:
         """Return one array per trace, with one value per claim.
 
         Raises:
-            SymboUQError: If an example lacks an input, or nothing was fitted.
+            SymboUQError: If an example lacks an input, or the scorer was not fitted.
         """
         self.check(examples)
         return [
@@ -132,7 +135,7 @@ class Scorer:
         """Return one value per claim of a trace, or a single value for all claims.
 
         Raises:
-            SymboUQError: If an input has unusable values.
+            SymboUQError: If an input contains unusable values.
         """
         raise NotImplementedError
 
@@ -141,12 +144,12 @@ class Scorer:
         values.
 
         Raises:
-            SymboUQError: If an input has unusable values.
+            SymboUQError: If an input contains unusable values.
         """
         return None
 
     def save(self, folder: Path) -> None:
-        """Save what was learned in a folder. Training-free scores save nothing."""
+        """Save the result of training in a folder. Training-free scorers save nothing."""
 
     @classmethod
     def load(cls, folder: Path, seed: int, resources: Resources) -> Self:

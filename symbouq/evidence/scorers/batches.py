@@ -22,13 +22,13 @@ class Batch:
     """B traces of at most T tokens and K claims, padded.
 
     Attributes:
-        tokens: Token features, float32 `[B, T, D]`; D is 0 if tokens are not read.
+        tokens: Token features, float32 `[B, T, D]`; D is 0 if tokens are not used.
         present: Which tokens exist, bool `[B, T]`.
         spans: Tokens of each claim, bool `[B, K, T]`; all tokens of the trace if a claim has none.
-        claims: Which claims exist, bool `[B, K]`; they come first in each row.
-        claim_features: Auditor's features, float32 `[B, K, 23 C]` for C contexts; zeros if not
-            read.
-        trace_features: Likewise, float32 `[B, 16 C]`.
+        claims: Which claims exist, bool `[B, K]`; existing claims come first in each row.
+        claim_features: Auditor's features of each claim, float32 `[B, K, 23 C]` for C contexts;
+            zeros if not used.
+        trace_features: Auditor's features of each trace, float32 `[B, 16 C]`; zeros if not used.
     """
 
     tokens: Tensor
@@ -48,12 +48,14 @@ class Batch:
 
 
 def token_count(example: Example) -> int:
-    """Number of a trace's tokens; 0 without signals."""
+    """Return the number of tokens in a trace; 0 without signals."""
     return len(example.signals.logprobs) if example.signals is not None else 0
 
 
 def token_width(example: Example) -> int:
-    """Number of features of a token: hidden state, top probabilities, lookback ratios."""
+    """Return the number of features per token: hidden state, top probabilities and lookback
+    ratios.
+    """
     signals = example.signals
     if signals is None:
         return 0
@@ -61,14 +63,14 @@ def token_width(example: Example) -> int:
 
 
 def context_count(example: Example) -> int:
-    """Number of contexts covered by an audit's features."""
+    """Return the number of contexts for which an audit has features."""
     return len(example.audit["features"]["trace"]) // len(TRACE_FEATURES) if example.audit else 1
 
 
 class TokenStore:
     """Token features of traces, kept on a device in their stored precision (mostly half).
 
-    Training steps then neither copy nor convert them.
+    Because of this, training steps neither copy nor convert all features.
     """
 
     def __init__(self, examples: Sequence[Example], device: str) -> None:
@@ -90,7 +92,7 @@ class TokenStore:
 
     @staticmethod
     def fits(examples: Sequence[Example], device: str) -> bool:
-        """Whether a GPU has room for the features twice over."""
+        """Whether the GPU has room for twice the size of the features."""
         import torch
 
         if not device.startswith("cuda"):
@@ -100,8 +102,8 @@ class TokenStore:
         return bool(2 * taken < torch.cuda.mem_get_info(device)[0])
 
     def padded(self, numbers: Sequence[int], present: Tensor) -> Tensor:
-        """Features of the given traces, float32 `[B, T, D]`; `present` `[B, T]` says which tokens
-        exist.
+        """Return the features of the given traces, float32 `[B, T, D]`. `present` `[B, T]` marks
+        the tokens that exist.
         """
         import torch
 
@@ -120,11 +122,11 @@ def collate(
     store: TokenStore | None = None,
     numbers: Sequence[int] = (),
 ) -> Batch:
-    """Collate traces, each with at least one claim, into a padded batch; read tokens and audits as
-    asked.
+    """Collate traces, each with at least one claim, into a padded batch. Tokens and audits are
+    included only if requested.
 
-    Token features come from the examples, or from `store`, where `numbers` gives each trace's
-    number.
+    Token features are taken from the examples or, if given, from `store`, in which the traces have
+    the given `numbers`.
 
     Raises:
         SymboUQError: If an audit has features of another version.

@@ -1,9 +1,9 @@
-"""From a scorer's values to the probability that an answer is right (appendix Training and
-Calibration).
+"""Calibration turns a scorer's values into the probability that an answer is right (appendix
+Training and Calibration).
 
 Three steps are fitted on validation: min-max statistics turn uncertainties into correctness scores,
 a reduction gives one score per trace, and a Platt map with a positive slope turns this score into a
-probability. Only the reduction can change the order of traces.
+probability. Of these steps, only the reduction can change the ranking of traces.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from symbouq.evidence.scorers.stored import Stored
 from symbouq.metrics import Values
 
 SLOPES = (1e-3, 1e3)
-"""Bounds on every fitted slope. A map stays increasing even if a score ranks backwards."""
+"""Bounds for every fitted slope. They keep a map increasing even if a score ranks in reverse."""
 
 
 def sigmoid(logits: Values) -> Values:
@@ -38,11 +38,11 @@ def sigmoid(logits: Values) -> Values:
 
 
 def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) -> Values:
-    """Parameters for which the logits `basis @ parameters` have the least cross-entropy.
+    """Find the parameters that minimise the cross-entropy of the logits `basis @ parameters`.
 
-    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so even a
-    separating score has a finite map. `basis` is `[n, parameters]`; the first `slopes` parameters
-    stay within `SLOPES`.
+    Targets are smoothed as in Platt (1999), (N+ + 1) / (N+ + 2) and 1 / (N- + 2), so the parameters
+    are finite even if the score separates the classes perfectly. `basis` is `[n, parameters]`; the
+    first `slopes` parameters stay within `SLOPES`.
     """
     from scipy.optimize import minimize
 
@@ -63,10 +63,11 @@ def least_cross_entropy(basis: Values, right: NDArray[np.bool_], slopes: int) ->
 
 @dataclass(frozen=True)
 class MinMax:
-    """Affine map that takes the largest uncertainty on validation to 0 and the smallest to 1.
+    """Affine map from uncertainties to correctness scores. The largest uncertainty on validation
+    becomes 0, the smallest 1.
 
-    Other values may fall outside [0, 1]; clipping would tie traces. If all validation values are
-    equal, it only negates.
+    Other values may be mapped outside [0, 1], because clipping would create ties. If all validation
+    values are equal, the map only changes the sign.
 
     Attributes:
         low: Smallest uncertainty of a claim on validation.
@@ -111,12 +112,12 @@ class Platt:
 
     @classmethod
     def fit(cls, scores: Any, labels: Any) -> Platt:
-        """Fit the map with the least cross-entropy and a positive slope to finite scores and labels
-        0 and 1.
+        """Fit the map to finite scores and labels 0 and 1. It has a positive slope and minimises
+        cross-entropy.
 
         The slope of the standardised score stays within `SLOPES`. If the best slope is positive,
-        scikit-learn's `CalibratedClassifierCV(method="sigmoid")` gives the same map; otherwise
-        scikit-learn's map decreases, and this one is nearly constant.
+        scikit-learn's `CalibratedClassifierCV(method="sigmoid")` gives the same map; otherwise,
+        scikit-learn's map is decreasing, whereas this map is nearly constant.
 
         Raises:
             SymboUQError: If the labels have only one class, or a score is not finite.
@@ -141,15 +142,16 @@ class Platt:
 
 @dataclass(frozen=True)
 class Calibrator(Stored):
-    """Choices made on a validation split for one scorer.
+    """Calibration of one scorer, fitted on a validation split.
 
     Attributes:
-        minmax: Map for uncertainties; None for correctness scores.
-        reduction: How the claims' values are reduced to one.
+        minmax: Map that is applied to uncertainties; None for correctness scores.
+        reduction: How the values of the claims are combined into one value.
         platt: Map from the trace's score to a probability.
-        auroc: AUROC, on the split, of the score given to the Platt map.
+        auroc: AUROC of the Platt map's input on the validation split.
         traces: Number of traces used for fitting.
-        turned: Whether a score that ranked backwards is negated before the Platt map.
+        turned: Whether the score ranked in reverse on validation and is therefore negated before
+            the Platt map.
     """
 
     noun = "a calibrator"
@@ -172,8 +174,8 @@ class Calibrator(Stored):
     ) -> Calibrator:
         """Fit all three steps to the values and label of each trace.
 
-        With `orient`, a score that ranks backwards is negated before the Platt map, which would
-        otherwise be nearly constant. `upright` is as in `best_reduction`.
+        With `orient`, a score that ranks in reverse is negated before the Platt map is fitted,
+        which would otherwise be nearly constant. `upright` is as in `best_reduction`.
 
         Raises:
             SymboUQError: If the split is empty, has only one class, or has unusable values.
@@ -195,7 +197,7 @@ class Calibrator(Stored):
         return "uncertainty" if self.minmax else "correctness"
 
     def __call__(self, claims: Sequence[Values]) -> Values:
-        """Probability that each trace's answer is right, given its claims' values.
+        """Return the probability that each trace's answer is right, given the values of its claims.
 
         Raises:
             SymboUQError: If a trace has no claims.

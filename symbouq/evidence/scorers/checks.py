@@ -1,4 +1,6 @@
-"""Checks, for authors of scorers, that a scorer meets all requirements on labelled traces."""
+"""Checks for authors of scorers. They test on labelled traces whether a scorer meets all
+requirements.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,10 @@ from symbouq.evidence.signals.example import Example
 from symbouq.metrics import Values
 
 _TOLERANCE = 1e-6
-"""Allowed difference between values, because floating-point sums vary with the batch."""
+"""Allowed difference between values, because floating-point sums depend on the batch."""
 
 _LACKING = {"tokens": "signals", "hidden": "signals", "lookback": "signals", "audit": "audit"}
-"""Name of the example's field that supplies each need."""
+"""For each need, the name of the field of an example that provides it."""
 
 
 def check_scorer(
@@ -33,14 +35,15 @@ def check_scorer(
 ) -> None:
     """Check that the bank, the experiments and the composer can use a scorer.
 
-    It must declare its name, family and orientation. It must give each trace one finite number per
-    claim: the same alone or with others, in any order, and again with the same seed. It must say
-    what a trace lacks, survive saving and loading, and refuse to score before it is fitted. At
-    least four traces with its inputs are needed, labelled both right and wrong.
+    It must declare its name, family and orientation. It must return one finite number per claim of
+    each trace. These numbers must not depend on the other traces or their order, and must be
+    reproducible with the same seed. The scorer must report what a trace lacks, give the same values
+    after saving and loading, and refuse to score before it is fitted. The check needs at least four
+    traces that have the required inputs, some labelled right and some wrong.
 
     Raises:
-        AssertionError: Names the requirement that is not met.
-        SymboUQError: If the traces do not suffice.
+        AssertionError: If a requirement is not met. The message states which one.
+        SymboUQError: If the given traces are not sufficient for the check.
     """
     if len(traces) < 4 or {trace.correct for trace in traces} < {0, 1}:
         raise SymboUQError("checks need four labelled traces, some right and some wrong")

@@ -1,7 +1,8 @@
 """The cost of computing scores from cached signals (Table efficiency).
 
-Generation, the teacher-forced pass and the audit are not counted. So sampling scores omit their
-main cost, the K further answers; the backbone's pass for P(True) is counted.
+The costs of generation, the teacher-forced pass and the audit are not included. So the main cost of
+sampling scores, generating K additional answers, is missing. The backbone's pass for P(True) is
+included.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ class Cost:
 
     Attributes:
         method: Scorer, path, or composer.
-        parameters: Number of trained parameters; None if there are none to train.
-        training_minutes: Training time; for a path, the sum over its scorers.
+        parameters: Number of trained parameters; None if nothing is trained.
+        training_minutes: Training time in minutes; for a path, the sum over its scorers.
         traces_per_second: Speed on examples in memory, including calibration.
         memory_gb: Peak memory while scoring in 10^9 bytes: of the process on a CPU, of PyTorch's
             allocations on a GPU.
@@ -47,13 +48,14 @@ class Cost:
 
 
 def cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1.0) -> Cost:
-    """Measure the cost of one scorer, or of several learned scorers whose shared features are
-    collated once.
+    """Measure the cost of one scorer, or of several learned scorers together. Features that they
+    share are collated only once.
 
-    They are timed for at least `seconds`, after an untimed pass.
+    After a first pass without timing, scoring is timed for at least `seconds`.
 
     Raises:
-        SymboUQError: If no trace can be scored, or one of several scorers is not learned.
+        SymboUQError: If no trace can be scored, or if there are several scorers and one of them is
+            not learned.
     """
     scorers = [fitted.scorer for fitted in path]
     learned = [scorer for scorer in scorers if isinstance(scorer, Learned)]
@@ -78,7 +80,7 @@ def cost(path: Sequence[Fitted], examples: Sequence[Example], seconds: float = 1
 
 
 def write_costs(rows: Sequence[Cost], path: str | Path) -> None:
-    """Write the table as CSV, complete or not at all."""
+    """Write the table atomically as CSV."""
     with replacing(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, [field.name for field in fields(Cost)])
         writer.writeheader()
@@ -103,8 +105,8 @@ def _timed(
 
 
 def reset_peak(device: str) -> None:
-    """Measure peak memory from now on, or from the start of the process if the system cannot reset
-    it.
+    """Start a new measurement of peak memory. If the system cannot reset the peak, it is measured
+    from the start of the process.
     """
     if device.startswith("cuda"):
         import torch
@@ -116,7 +118,7 @@ def reset_peak(device: str) -> None:
 
 
 def peak_memory(device: str = "cpu") -> float:
-    """Peak memory in 10^9 bytes: of the process, or of PyTorch's allocations on a GPU."""
+    """Return peak memory in 10^9 bytes: of the process or, on a GPU, of PyTorch's allocations."""
     if device.startswith("cuda"):
         import torch
 

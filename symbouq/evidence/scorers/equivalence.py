@@ -1,7 +1,7 @@
-"""Whether answers are equivalent, and whether another answer supports a claim.
+"""Decides whether two answers are equivalent, and whether a sampled answer supports a claim.
 
-The sampling scores need no other knowledge of language. The equivalence can be exchanged, and its
-name is given with the results.
+Sampling scores use no other linguistic knowledge. The equivalence can be replaced, and its name is
+reported with the results.
 """
 
 from __future__ import annotations
@@ -28,18 +28,20 @@ if TYPE_CHECKING:
     from symbouq.ontology.tables import Ontology
 
 Record = Mapping[str, Any]
-"""A trace, or a further answer to its question together with the scene and question."""
+"""A trace, or a sampled answer to its question together with the scene and the question."""
 
 
 def answer_of(record: Record) -> str:
-    """Text of the delivered answer; empty if the generation is invalid or has no answer."""
+    """Return the text of the delivered answer; empty if the generation is invalid or has no
+    answer.
+    """
     if _status(record) != "valid":
         return ""
     return str(record.get("conclusion") or record.get("response") or "")
 
 
 def claims_of(record: Record) -> list[str]:
-    """Texts of a trace's claims, the answer last."""
+    """Return the texts of a trace's claims, the answer last."""
     if _status(record) != "valid":
         return [""]
     return [*(record.get("reasoning") or ()), answer_of(record)]
@@ -51,7 +53,7 @@ def _status(record: Record) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without case, punctuation and surplus spaces."""
+    """Return the text in lower case, without punctuation and extra spaces."""
     kept = "".join(c if c.isalnum() else " " for c in text.casefold())
     return " ".join(kept.split())
 
@@ -74,19 +76,21 @@ _CLAIMS = ("reasoning", "conclusion", "response", "claims")
 
 
 class AuditorEquivalence:
-    """Bidirectional entailment by the auditor's rules, each trace under its own profile.
+    """Bidirectional entailment, decided by the auditor's rules under each trace's own profile.
 
     Two answers mean the same if each, added to the scene, entails the other. An answer that
-    contradicts the scene is compared without it, because otherwise everything would follow. If an
-    answer states no relation ("yes"), both must commit to the same label of the answer space, or
-    agree apart from case and punctuation. An invalid generation has the empty answer.
+    contradicts the scene is compared without the scene, because a contradiction entails everything.
+    If one of the answers states no relation ("yes"), both must express the same label of the answer
+    space, or be equal apart from case and punctuation. An invalid generation counts as an empty
+    answer.
 
-    A sample supports a claim if it states or entails the claim's relations. The scene is left out,
-    because it would support whatever it entails. A claim without relations is supported by the same
-    text, and such a conclusion by an answer with the same meaning.
+    A sample supports a claim if it states or entails the claim's relations. The scene is not used
+    for this, because everything that it entails would then be supported. A claim without relations
+    is supported by a claim with the same text, and a conclusion without relations by an answer with
+    the same meaning.
 
-    Given the scene, all true answers mean the same, so the scene affects the result. With
-    `scene=False`, only the answers' own meanings count.
+    The scene affects the result: given the scene, all true answers have the same meaning. With
+    `scene=False`, answers are compared without the scene.
     """
 
     needs: Needs = frozenset()
@@ -94,15 +98,15 @@ class AuditorEquivalence:
     def __init__(self, scene: bool = True) -> None:
         self._scene = scene
         self.name = "auditor, in the scene" if scene else "auditor, answers alone"
-        # One trace is compared with all of its samples in turn.
+        # Each trace is compared with all of its samples in turn.
         self._read = lru_cache(maxsize=64)(self._reading)
 
     @cached_property
     def _auditor(self) -> TraceAuditor:
-        return TraceAuditor()  # reading its rules takes a while
+        return TraceAuditor()  # loading its rules takes a while
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces for one question deliver answers with the same meaning."""
+        """Whether two traces for the same question deliver answers with the same meaning."""
         one, other = self._of(first), self._of(second)
         stated, meant = one.claims[-1][1], other.claims[-1][1]
         if stated and meant:
@@ -133,8 +137,8 @@ class AuditorEquivalence:
         return _plain(text) in {_plain(stated) for stated, _ in own.claims}
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """1 if the claims in `sample` contradict the given claim, or its answer differs from a
-        claim without relations; otherwise 0.
+        """Return 1 if the claims in `sample` contradict the given claim; for a conclusion without
+        relations, return 1 if the sample's answer has another meaning. Otherwise return 0.
         """
         own, other = self._of(sample), self._of(trace)
         meant = other.claims[claim][1]
@@ -175,8 +179,8 @@ def _verdict(
     stated: frozenset[Named],
     meant: frozenset[Named],
 ) -> Verdict:
-    """Verdict on the relations `meant`, given `stated` and the scene. The scene is left out if
-    `stated` contradicts it.
+    """Return the verdict on the relations `meant`, given the relations `stated` and the scene. The
+    scene is not used if `stated` contradicts it.
     """
     slots: dict[str, int] = {}
 
@@ -204,13 +208,14 @@ def _verdict(
 
 class NLIEquivalence:
     """Bidirectional entailment by a transformers sequence classifier, as in Kuhn et al. (2023).
-    Each answer follows its question, and is entailed if that class is the most likely.
+    Each answer is preceded by its question. Entailment holds if it is the most likely class.
 
-    A sample supports a claim if the sample's claims, joined, entail it. The classifier needs a
-    class whose name begins with "entail" and, for `contradicts`, one that begins with "contradict".
+    A sample supports a claim if the sample's claims together entail it. The classifier needs a
+    class with a name that begins with "entail" and, for `contradicts`, another with a name that
+    begins with "contradict".
 
     Raises:
-        SymboUQError: If a package is missing, the model cannot be read, or it has no such class.
+        SymboUQError: If a package is missing, or the model cannot be read or has no such class.
     """
 
     needs: Needs = frozenset({"nli"})
@@ -231,7 +236,7 @@ class NLIEquivalence:
                 f"{folder}: one class is to be called entailment, there are {', '.join(names)}"
             )
         self._entailment = entailed[0]
-        # If there are only two classes, the other one is often called not_entailment.
+        # In models with two classes, the second one is often called not_entailment.
         contradicted = (n for name, n in names.items() if name.startswith("contradict"))
         self._contradiction = next(contradicted, None)
         self.name = f"nli, {Path(folder).name}"
@@ -252,7 +257,7 @@ class NLIEquivalence:
         return bool(logits[self._entailment] == max(logits))
 
     def same(self, first: Record, second: Record) -> bool:
-        """Whether two traces for one question deliver answers with the same meaning."""
+        """Whether two traces for the same question deliver answers with the same meaning."""
         one, other = answer_of(first), answer_of(second)
         if not one or not other:
             return one == other
@@ -266,8 +271,8 @@ class NLIEquivalence:
         return bool(premise) and self.entails(premise, claims_of(trace)[claim])
 
     def contradicts(self, sample: Record, trace: Record, claim: int) -> float:
-        """Probability that the claims in `sample` contradict the given claim, relative to
-        entailment (Manakul et al., 2023); 0 without claims.
+        """Return the probability of contradiction, relative to entailment, between the claims in
+        `sample` and the given claim (Manakul et al., 2023). Return 0 if the sample has no claims.
 
         Raises:
             SymboUQError: If the model has no contradiction class.
@@ -282,5 +287,6 @@ class NLIEquivalence:
 
 
 Equivalence = AuditorEquivalence | NLIEquivalence
-"""What the sampling scores need. It decides whether two traces for one question deliver answers
-with the same meaning, and whether a sample supports or contradicts a claim (numbered from 0)."""
+"""Equivalence used by the sampling scores. It decides whether two traces for the same question
+deliver answers with the same meaning, and whether a sample supports or contradicts a claim
+(numbered from 0)."""

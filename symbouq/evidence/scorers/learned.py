@@ -1,7 +1,7 @@
 """Network scorers: training, storage and application (appendix Training and Calibration).
 
-The epoch whose conclusion logits have the largest AUROC on source validation is kept; the first
-one, if several tie. PyTorch is imported when a network is created.
+Training keeps the epoch with the largest AUROC of the conclusion logits on source validation, or
+the first such epoch if several tie. PyTorch is imported only when a network is created.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ WEIGHTS, DESCRIPTION = "model.safetensors", "model.json"
 """Files of a saved model."""
 
 PROBE: Needs = frozenset({"tokens", "hidden", "lookback"})
-"""Needs of a network that reads the backbone's signals."""
+"""Inputs needed by a network that reads the backbone's signals."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """Mean loss of one pass over the training split, and the AUROC of the conclusion's logit on
-    validation afterwards.
+    """Mean loss over one pass of the training split, and the AUROC of the conclusion's logit on
+    validation after this pass.
     """
 
     loss: float
@@ -61,8 +61,8 @@ class Learned(Scorer):
     """A scorer that is a network. Its values are logits of correctness.
 
     Attributes:
-        history: One entry per epoch, once fitted.
-        network: The network, once fitted.
+        history: One entry per epoch, after fitting.
+        network: The network, after fitting.
     """
 
     orientation = "correctness"
@@ -70,7 +70,7 @@ class Learned(Scorer):
     seeded = True
 
     def __init__(self, settings: Settings | None = None) -> None:
-        from symbouq.evidence.scorers import networks  # noqa: F401  # names the missing extra
+        from symbouq.evidence.scorers import networks  # noqa: F401  # checks the extra
 
         self.settings = settings or Settings()
         self.history: tuple[Epoch, ...] = ()
@@ -87,7 +87,7 @@ class Learned(Scorer):
         """Build the network before training.
 
         Args:
-            tokens: Number of token features; 0 if tokens are not read.
+            tokens: Number of token features; 0 if tokens are not used.
             hidden: W, a multiple of the number of heads.
             contexts: C, the number of contexts in the auditor's features.
         """
@@ -98,8 +98,8 @@ class Learned(Scorer):
     def fit(self, train: Sequence[Labelled], validation: Sequence[Labelled]) -> None:
         """Train the network and keep the best epoch.
 
-        Unreadable traces are left out. So are training traces without any label and validation
-        traces whose conclusion has no label.
+        Unreadable traces, training traces without any label, and validation traces without a label
+        for the conclusion are omitted.
 
         Raises:
             SymboUQError: If a split is empty or lacks a class, an example lacks an input, or memory
@@ -156,7 +156,7 @@ class Learned(Scorer):
         loss: Loss,
         store: TokenStore | None,
     ) -> float:
-        """Mean loss over the steps of one pass."""
+        """Train for one pass, and return the mean loss over its steps."""
         import torch
 
         network.train()
@@ -185,8 +185,8 @@ class Learned(Scorer):
         """Compute the logits of each trace's claims.
 
         Raises:
-            SymboUQError: If an example lacks an input or its feature widths differ from the
-                training data, nothing was fitted, or memory runs out.
+            SymboUQError: If an example lacks an input or has other feature widths than the training
+                data, the scorer was not fitted, or memory runs out.
         """
         (scores,) = score_together([self], examples)
         return scores
@@ -220,8 +220,8 @@ class Learned(Scorer):
         return collate(examples, "tokens" in self.needs, "audit" in self.needs, store, numbers)
 
     def _widths(self, example: Example) -> tuple[int, int]:
-        """Number of token features and number of audit contexts that the scorer reads from an
-        example.
+        """Return the number of token features and the number of audit contexts that the scorer uses
+        from an example.
         """
         tokens = token_width(example) if "tokens" in self.needs else 0
         return tokens, context_count(example) if "audit" in self.needs else 1
@@ -246,7 +246,7 @@ class Learned(Scorer):
         """Save the model: `model.safetensors` and `model.json`.
 
         Raises:
-            SymboUQError: If nothing was fitted.
+            SymboUQError: If the scorer was not fitted.
         """
         import torch
         from safetensors.torch import save_file
@@ -269,10 +269,10 @@ class Learned(Scorer):
 
     @classmethod
     def load(cls, folder: Path, seed: int = 0, resources: Resources | None = None) -> Self:
-        """Load a saved model. Its seed is the one it was saved with.
+        """Load a saved model. The seed is the one stored with the model.
 
         Raises:
-            SymboUQError: If there is none, or it cannot be read.
+            SymboUQError: If there is no model, or it cannot be read.
         """
         from safetensors import SafetensorError
         from safetensors.torch import load_file
@@ -298,7 +298,7 @@ class Learned(Scorer):
 
 
 def score_together(scorers: Sequence[Learned], examples: Sequence[Example]) -> list[list[Values]]:
-    """Score traces with scorers that share token features, which are collated once.
+    """Score traces with several scorers. Token features that they share are collated only once.
 
     Raises:
         SymboUQError: As in `Learned.score`.
@@ -339,8 +339,8 @@ def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 
 
 def _of_like_length(examples: Sequence[Example], size: int) -> Iterator[Sequence[int]]:
-    """Group traces with claims into batches of similar length, to limit padding; yield their
-    numbers.
+    """Group traces that have claims into batches of similar length, to limit padding. Yield the
+    trace numbers of each batch.
     """
     there = (n for n, example in enumerate(examples) if example.claims)
     return _chunks(sorted(there, key=lambda n: token_count(examples[n])), size)

@@ -1,4 +1,4 @@
-"""Scorers' inputs by name, and checks that an example has them."""
+"""The inputs that scorers may need, and checks that an example has them."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from symbouq.evidence.signals.example import Example
 
 Need = Literal["tokens", "hidden", "lookback", "audit", "samples", "backbone", "nli"]
 """An input for a scorer: probabilities of the generated tokens, hidden states, lookback ratios,
-audit records, further answers, the generating model itself, or an entailment model."""
+audit records, sampled answers, the generating model itself, or an entailment model."""
 
 Needs = frozenset[Need]
 
 
 def readable(example: Example) -> bool:
-    """Whether there is anything to score: a claim and, with signals, a token. Failed generations
-    have neither.
+    """Whether the example can be scored: it must have a claim and, if there are signals, a token.
+    Failed generations have no claims and no tokens.
     """
     return bool(example.claims) and (example.signals is None or len(example.signals.logprobs) > 0)
 
 
 def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
-    """Check that all examples with claims have the inputs for the scorer called `name`.
+    """Check that all examples with claims have the inputs needed by the scorer called `name`.
 
     Raises:
-        SymboUQError: Names the first example that lacks an input, and the input.
+        SymboUQError: If an example lacks an input. The message names the first such example and the
+            input.
     """
     for example in examples:
         fault = lacking(example, needs)
@@ -36,7 +37,7 @@ def require(examples: Iterable[Example], needs: Needs, name: str) -> None:
 
 
 def lacking(example: Example, needs: Needs) -> str | None:
-    """The first need that an example does not meet, in words; None if it meets all."""
+    """Describe the first needed input that an example lacks; None if it has all of them."""
     if not example.claims:
         return None
     faults = (_CHECKS[need](example) for need in sorted(needs & _CHECKS.keys()))

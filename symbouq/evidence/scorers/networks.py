@@ -1,9 +1,10 @@
 """Building blocks of the learned scorers' networks (appendix Neural and Symbolic Baselines).
 
-A network gives every claim of a `Batch` a logit of correctness. Inputs are standardised with
-training statistics, which are part of the network. The paper's hidden width W is 256. It gives no
-depths, so ours are chosen to match the parameter counts in Table efficiency: Transformers with two
-layers, 4 heads and feed-forward width 8 W, and an LSTM with two layers.
+A network computes a logit of correctness for every claim of a `Batch`. Inputs are standardised with
+statistics of the training data, which are stored in the network. The hidden width W in the paper is
+256. The paper does not specify depths, so they are chosen here to match the parameter counts in
+Table efficiency: Transformers with two layers, 4 heads and feed-forward width 8 W, and an LSTM with
+two layers.
 """
 
 # PyTorch declares the return type of modules as Any. mypy: disable-error-code="no-any-return"
@@ -47,7 +48,9 @@ class Standardise(nn.Module):
         self.register_buffer("deviation", torch.ones(width))
 
     def fit(self, batches: Iterable[Batch]) -> None:
-        """Compute the statistics over the given batches. A constant feature is only centred."""
+        """Compute the statistics over the given batches. Constant features are centred but not
+        scaled.
+        """
         count = 0
         total, squares = (torch.zeros_like(self.mean, dtype=torch.float64) for _ in range(2))
         for batch in batches:
@@ -57,7 +60,8 @@ class Standardise(nn.Module):
             squares += (rows * rows).sum(0)
         mean = total / count
         deviation = (squares / count - mean * mean).clamp(min=0).sqrt()
-        # Rounding gives a constant feature a tiny deviation; never divide by it.
+        # Because of rounding, a constant feature has a tiny standard deviation. Do not divide by
+        # it.
         constant = deviation <= 1e-6 * (1 + mean.abs())
         self.mean.copy_(mean)
         self.deviation.copy_(torch.where(constant, torch.ones_like(deviation), deviation))
@@ -68,13 +72,13 @@ class Standardise(nn.Module):
 
 
 def token_rows(batch: Batch) -> Tensor:
-    """Tokens of a batch, `[N, D]`, without padding."""
+    """Return the tokens of a batch without padding, `[N, D]`."""
     return batch.tokens[batch.present]
 
 
 def beside(claims: Tensor, trace: Tensor) -> Tensor:
-    """Join each claim's vector `[B, K, D]` with its trace's `[B, E]`; the result is `[B, K, D +
-    E]`.
+    """Concatenate each claim's vector `[B, K, D]` with the vector of its trace `[B, E]`, giving
+    `[B, K, D + E]`.
     """
     return torch.cat((claims, trace.unsqueeze(1).expand(-1, claims.shape[1], -1)), -1)
 
@@ -99,13 +103,15 @@ def encoder(width: int, hidden: int, rows: Callable[[Batch], Tensor]) -> nn.Sequ
 
 
 def mean(values: Tensor, chosen: Tensor) -> Tensor:
-    """Average `values` `[B, T, D]` over `chosen` tokens `[B, K, T]`, giving `[B, K, D]`."""
+    """Average `values` `[B, T, D]` over the `chosen` tokens `[B, K, T]` of each claim, giving `[B,
+    K, D]`.
+    """
     weights = chosen.to(values.dtype)
     return weights @ values / weights.sum(-1, keepdim=True).clamp(min=1)
 
 
 def _positions(length: int, width: int, like: Tensor) -> Tensor:
-    """Sinusoidal position codes `[length, width]`; any length is possible."""
+    """Return sinusoidal position encodings `[length, width]` for any length."""
     half = (width + 1) // 2
     rates = torch.exp(-math.log(10_000) / half * torch.arange(half, device=like.device))
     angles = torch.arange(length, device=like.device)[:, None] * rates
@@ -113,7 +119,7 @@ def _positions(length: int, width: int, like: Tensor) -> Tensor:
 
 
 class Layer(nn.Module):
-    """Transformer layer with normalisation before each of its two parts."""
+    """Transformer layer with normalisation before attention and before the feed-forward part."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -131,8 +137,8 @@ class Layer(nn.Module):
         self.dropout = nn.Dropout(DROPOUT)
 
     def forward(self, tokens: Tensor, present: Tensor, first: bool = False) -> Tensor:
-        """Compute new tokens `[N, T, W]`, or only the `first`. `present` `[N, T]` marks those to
-        attend to.
+        """Compute new token vectors `[N, T, W]`, or only the first one if `first`. `present` `[N,
+        T]` marks the tokens to attend to.
         """
 
         def heads(x: Tensor) -> Tensor:
@@ -160,12 +166,14 @@ class TraceTransformer(nn.Module):
         self.normal = nn.LayerNorm(hidden)
 
     def embedded(self, tokens: Tensor) -> Tensor:
-        """Project tokens `[B, T, D]` to `[B, T, W]` and add positions, before any layer."""
+        """Project tokens `[B, T, D]` to `[B, T, W]` and add position encodings, before the first
+        layer.
+        """
         projected = self.project(self.standardise(tokens))
         return projected + _positions(projected.shape[1], projected.shape[2], projected)
 
     def forward(self, batch: Batch) -> Tensor:
-        """All tokens, `[B, T, W]`."""
+        """Return the vectors of all tokens, `[B, T, W]`."""
         tokens = self.embedded(batch.tokens)
         for layer in self.layers:
             tokens = layer(tokens, batch.present)
@@ -173,10 +181,10 @@ class TraceTransformer(nn.Module):
 
 
 class ClaimTransformer(TraceTransformer):
-    """Represents claims in the context of their trace. A span marker is added to the claim's
-    tokens, and a summary token attends to all tokens.
+    """Represents claims in the context of their trace. A span marker is added to each token of the
+    claim, and a summary token attends to all tokens.
 
-    Only the marker distinguishes the claims of a trace.
+    Only this marker distinguishes the claims of a trace.
     """
 
     def __init__(self, tokens: int, hidden: int) -> None:
@@ -185,7 +193,7 @@ class ClaimTransformer(TraceTransformer):
         self.summary = nn.Parameter(torch.randn(hidden))
 
     def forward(self, batch: Batch) -> Tensor:
-        """All claims, `[B, K, W]`."""
+        """Return the vectors of all claims, `[B, K, W]`."""
         trace, claim = batch.claims.nonzero(as_tuple=True)
         marked = batch.spans[trace, claim].unsqueeze(-1) * self.marker
         tokens = self.embedded(batch.tokens)[trace] + marked
@@ -199,7 +207,7 @@ class ClaimTransformer(TraceTransformer):
 
 
 class ClaimOrder(nn.Module):
-    """Bidirectional LSTM over a trace's claims in generated order."""
+    """Bidirectional LSTM over the claims of a trace in the order of generation."""
 
     def __init__(self, hidden: int) -> None:
         super().__init__()
@@ -218,10 +226,10 @@ class ClaimOrder(nn.Module):
 
 
 class Network(nn.Module):
-    """Network that gives every claim a logit of correctness.
+    """Network that computes a logit of correctness for every claim.
 
-    `logits` computes `[B, K, 1]` from the network and a batch; values of absent claims are
-    arbitrary. `parts`, the network's modules and parameters, become attributes.
+    The function `logits` computes `[B, K, 1]` from the network and a batch. Values of absent claims
+    are arbitrary. `parts` are the network's modules and parameters, which become attributes.
     """
 
     def __init__(
@@ -238,7 +246,7 @@ class Network(nn.Module):
 
     @property
     def parameter_count(self) -> int:
-        """Number of trained parameters, without the statistics of `Standardise`."""
+        """Return the number of trained parameters, without the statistics in `Standardise`."""
         return sum(p.numel() for p in self.parameters())
 
 
@@ -250,9 +258,10 @@ ClassWeights = tuple[float, float]
 class Loss:
     """Mean of two terms of equal weight (appendix Training and Calibration).
 
-    One is the binary cross-entropy over the labels of reasoning claims. The other is that over the
-    labels of traces, whose logit is the conclusion's. Within each term, a class is weighted by half
-    the inverse of its share among the training labels. A term with weights None is left out.
+    One term is the binary cross-entropy over the labels of reasoning claims. The other is the
+    binary cross-entropy over the labels of traces, with the logit of the conclusion. Within each
+    term, a class is weighted by half the inverse of its share among the training labels. A term
+    with weights None is omitted.
     """
 
     claims: ClassWeights | None = (1.0, 1.0)
@@ -265,8 +274,8 @@ class Loss:
         return cls(balance(claims), balance([item.correct for item in train]))
 
     def __call__(self, logits: Tensor, labels: Sequence[Sequence[Label]]) -> Tensor:
-        """Mean of the terms that have labels in the batch, from logits `[B, K]` and each trace's
-        labels.
+        """Return the mean of the terms with labels in the batch, given logits `[B, K]` and the
+        labels of each trace.
         """
         terms: dict[bool, list[tuple[int, int, int]]] = {False: [], True: []}
         for n, row in enumerate(labels):
@@ -282,7 +291,9 @@ class Loss:
 
 
 def balance(labels: Sequence[Label]) -> ClassWeights | None:
-    """Weights that give both classes the same sum and have mean 1; None if a class is missing."""
+    """Return class weights for which both classes have the same total weight and the mean weight is
+    1; None if a class is missing.
+    """
     wrong, right = labels.count(0), labels.count(1)
     if not wrong or not right:
         return None

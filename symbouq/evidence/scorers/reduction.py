@@ -1,4 +1,4 @@
-"""Reduce one value per claim to one per trace, and choose how."""
+"""Reductions from one value per claim to one value per trace, and their selection."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SUMMARIES: dict[Reduction, Callable[[Values], float]] = {
 }
 REDUCTIONS: tuple[Reduction, ...] = tuple(_SUMMARIES)
 """The paper's summaries: the last claim's value, the mean, or the smallest value. Larger values
-must be better, so `min` is the worst claim's value."""
+must be better, so `min` is the value of the worst claim."""
 
 _DIGITS = 12
-"""Distances from chance are equal if they agree to this many digits."""
+"""Distances from chance count as equal if they agree to this many digits."""
 
 
 def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
@@ -40,13 +40,13 @@ def reduced(claims: Sequence[Values], reduction: Reduction) -> Values:
 def best_reduction(
     claims: Sequence[Values], labels: Sequence[int], upright: bool = False
 ) -> Reduction:
-    """Return the reduction that best separates right from wrong answers; if several tie, the first
-    in `REDUCTIONS`.
+    """Return the reduction that best separates right from wrong answers. If several tie, return the
+    first in `REDUCTIONS`.
 
-    The paper names no criterion. A candidate in Algorithm darc is oriented later, so its reduction
-    has the largest |AUROC - 1/2|. The largest AUROC would bring a reversed score closest to chance,
-    and screening would drop it. A standalone (`upright`) score is never reversed, so its reduction
-    has the largest AUROC.
+    The paper does not specify a criterion. In Algorithm darc, candidates are oriented later, so the
+    reduction with the largest |AUROC - 1/2| is chosen. For a reversed score, the largest AUROC
+    would be the one closest to chance, and screening would drop the score. A standalone (`upright`)
+    score is never reversed, so the reduction with the largest AUROC is chosen.
 
     Raises:
         SymboUQError: If the labels have only one class.
@@ -74,5 +74,5 @@ def auroc(scores: Any, labels: Any) -> float:
 
 
 def one_class(what: str, positive: int, negative: int) -> str:
-    """Message about labels with only one class."""
+    """Error message for labels with only one class."""
     return f"{what} needs both right and wrong answers, found {positive} right, {negative} wrong"

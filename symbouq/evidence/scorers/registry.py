@@ -1,5 +1,5 @@
-"""Scorers by name: the classes in the modules of `methods`, and those from other packages (entry
-points in the group `symbouq.scorers`).
+"""Finds scorers by name: the classes in the modules of `methods`, and scorers from other packages
+(entry points in the group `symbouq.scorers`).
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ def _declared() -> Iterator[type[Scorer]]:
 
 
 def registered() -> dict[str, type[Scorer]]:
-    """Collect scorers by name, ordered by family, then as declared.
+    """Collect scorers by name, ordered by family, then in the order of declaration.
 
     Raises:
-        SymboUQError: If a package supplies something else, or a name is taken.
+        SymboUQError: If an entry point is not a scorer, or its name is already taken.
     """
     scorers = {kind.name.casefold(): kind for kind in _declared()}
     for point in plugins.brought(plugins.SCORERS):
@@ -46,11 +46,14 @@ def registered() -> dict[str, type[Scorer]]:
 _FAMILIES = get_args(Family)
 
 SCORERS = registered()
-"""Every scorer by its name in the paper, in the paper's order: by family, then as declared."""
+"""All scorers by their names in the paper, in the paper's order: by family, then in the order of
+declaration."""
 
 
 def brought_by(name: str) -> dict[str, str]:
-    """Package and version that supply a scorer, as a stage's setting; empty for our own."""
+    """Return the package that provides a scorer, with its version, as a setting for stages; empty
+    for built-in scorers.
+    """
     kind = entry(name)
     if kind.__module__.startswith(f"{methods.__name__}."):
         return {}
@@ -64,7 +67,7 @@ def entry(name: str) -> type[Scorer]:
     """Find a scorer by its name, ignoring case.
 
     Raises:
-        SymboUQError: If there is none.
+        SymboUQError: If there is no such scorer.
     """
     for scorer in SCORERS.values():
         if scorer.name.casefold() == name.strip().casefold():

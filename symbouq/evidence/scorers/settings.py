@@ -1,4 +1,4 @@
-"""Hyperparameters of networks, and the models that scorers consult."""
+"""Hyperparameters of networks, and the models used by scorers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 LossName = Literal["balanced", "bce"]
 
 ClaimProbability = Literal["alternatives", "likelihood"]
-"""Forms of CCP: with the alternatives of each token, or with only the tokens' own probabilities."""
+"""Forms of CCP: using the alternatives to each token, or only the probabilities of the generated
+tokens."""
 
 SelfCheck = Literal["support", "contradiction"]
 """Forms of SelfCheckGPT: based on the samples that support a claim, or on those that contradict
@@ -23,12 +24,12 @@ it."""
 
 @dataclass(frozen=True)
 class Settings:
-    """Hyperparameters of training. The defaults are the paper's where it names a value.
+    """Hyperparameters of training. The defaults follow the paper where it specifies a value.
 
     Attributes:
         width: Hidden width, a multiple of 4.
         loss: `balanced`, or `bce` without class weights.
-        learning_rate: Learning rate of AdamW, which otherwise keeps PyTorch's defaults.
+        learning_rate: Learning rate of AdamW. Its other settings are PyTorch's defaults.
         epochs: Passes over the training split.
         batch: Traces per step.
         seed: Seed for initial weights, dropout and the order of traces. On a CPU, the same seed,
@@ -55,10 +56,10 @@ class Settings:
 
 @dataclass(frozen=True)
 class Resources:
-    """Models and devices that scorers use besides the examples.
+    """Models and devices that scorers use in addition to the examples.
 
     Attributes:
-        equivalence: Decides whether sampled answers mean the same; None: the auditor.
+        equivalence: Decides whether sampled answers have the same meaning; None: the auditor.
         backbone: Model that wrote the traces, for P(True).
         device: Device of networks.
         ccp: Form of CCP.

@@ -13,7 +13,7 @@ class Stored:
     """Base class of dataclasses that are stored as JSON objects.
 
     Attributes:
-        noun: What messages call such an object, with its article.
+        noun: Word for such an object in error messages, with its article.
     """
 
     __pydantic_config__ = ConfigDict(extra="forbid")

@@ -1,7 +1,7 @@
 """The source-tuning grid of the learned scorers (Table search-space).
 
-A run with more epochs begins like one with fewer. So each width, loss and learning rate is trained
-only once, for the largest number of epochs, which covers the smaller numbers too.
+Training for fewer epochs gives the same intermediate results as training for more. So each
+combination of width, loss and learning rate is trained only once, for the largest number of epochs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from symbouq.evidence.scorers.settings import LossName, Settings
 
 @dataclass(frozen=True)
 class Grid:
-    """Values to try; the defaults are the paper's."""
+    """Values to try for each setting. The defaults are those in the paper."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
 
@@ -42,12 +42,12 @@ class Grid:
 
 @dataclass(frozen=True)
 class Tried:
-    """Result for a point of the grid.
+    """Result for one point of the grid.
 
     Attributes:
-        auroc: Largest AUROC on source validation over its epochs.
+        auroc: Largest AUROC on source validation over the epochs.
         epoch: Epoch that reached this AUROC, counted from 1.
-        seconds: Time of the training run.
+        seconds: Training time.
         data: Hash of the data and of the fixed settings.
     """
 
@@ -60,7 +60,7 @@ class Tried:
 
     @property
     def point(self) -> str:
-        """The point's value on each axis of the grid, in words."""
+        """Describe the point by its value for each setting in the grid."""
         return ", ".join(f"{axis} {getattr(self.settings, axis)}" for axis in asdict(Grid()))
 
 
@@ -72,13 +72,13 @@ def sweep(
     grid: Grid | None = None,
     base: Settings | None = None,
 ) -> Iterator[Tried]:
-    """Try every point of a grid with a learned scorer, except those already in the file.
+    """Train a learned scorer at every point of a grid that is not yet in the file `out`.
 
-    Rows are appended to the JSON Lines file `out`. `base` holds the settings that the grid does not
-    vary.
+    Results are appended to `out`, a JSON Lines file. `base` holds the settings that are the same
+    for all points.
 
     Yields:
-        All points of the grid, including those already in the file.
+        The results for all points of the grid, including those already in the file.
 
     Raises:
         SymboUQError: If the scorer is not learned, or a split is empty or lacks a class.
@@ -114,8 +114,8 @@ def sweep(
 
 
 def read_sweep(path: str | Path) -> list[Tried]:
-    """Read the rows that `sweep` wrote, except a last line that was cut off. A missing file has no
-    rows.
+    """Read the results written by `sweep`. An incomplete last line is ignored. A missing file
+    counts as empty.
 
     Raises:
         SymboUQError: If any other line is invalid.
@@ -138,8 +138,8 @@ def read_sweep(path: str | Path) -> list[Tried]:
 
 
 def best_of(rows: Sequence[Tried], name: str) -> Tried:
-    """Return the scorer's point with the largest AUROC. Ties go to the one closest to the paper's
-    defaults, then to the first.
+    """Return the scorer's point with the largest AUROC. If several tie, return the one closest to
+    the paper's defaults, or else the first.
 
     Raises:
         SymboUQError: If the scorer has no points.
@@ -156,10 +156,11 @@ def best_of(rows: Sequence[Tried], name: str) -> Tried:
 
 
 def tuned(path: str | Path, name: str) -> Settings:
-    """Settings at a scorer's best point in a file from `sweep`; the defaults if it has no points.
+    """Return the settings of a scorer's best point in a file written by `sweep`; the defaults if
+    the scorer has no points.
 
     Raises:
-        SymboUQError: If a line is not a row.
+        SymboUQError: If a line is not a valid result.
     """
     rows = [row for row in read_sweep(path) if row.name == name]
     return best_of(rows, name).settings if rows else Settings()

@@ -1,1 +1,1 @@
-"""Cached signals from a model, aligned with the claims of its traces. Scorers read them."""
+"""Cached signals from a model, aligned with the claims in its traces, for use by scorers."""

@@ -1,4 +1,4 @@
-"""Aligns generated tokens with claims by the characters that they share."""
+"""Aligns generated tokens with claims through character positions in the response."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def claim_extents(response: str, claims: Sequence[str], structured: bool) -> lis
 
     In a structured response (a JSON object), the claims are its strings, with escapes but without
     quotes. In a free-form response, claims are searched for in order. If the conclusion comes
-    before some steps, its last occurrence outside of them counts.
+    before some of the steps, its last occurrence outside the steps is used.
 
     Raises:
         RecordError: If a claim is not in the response.
@@ -28,9 +28,10 @@ def claim_extents(response: str, claims: Sequence[str], structured: bool) -> lis
 
 
 def token_spans(tokens: Sequence[Extent], claims: Sequence[Extent]) -> list[Span]:
-    """Find the tokens that cover characters of each claim; `(0, 0)` if there are none.
+    """Find the tokens that cover the characters of each claim; `(0, 0)` if there are no such
+    tokens.
 
-    A token that also covers characters around a claim belongs to the claim.
+    A token that covers characters both inside and outside a claim is included.
     """
     spans: list[Span] = []
     for start, end in claims:

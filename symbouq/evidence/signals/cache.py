@@ -6,8 +6,9 @@
                              lookback [N, h] float16 and logprobs [N] float32:
                              the tokens of the shard's traces in sequence
 
-Shard k holds the k-th part of the traces file. A shard gets its name only when complete, and its
-metadata describe its content, so finished shards survive an interrupted run.
+Shard k holds the k-th part of the traces file. A shard gets its final name only when it is
+complete, and its metadata describe its content. So an interrupted run can be continued without
+repeating finished shards.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ VERSION = 1
 """Version of the folder's layout."""
 
 SHARD = 128
-"""Number of traces in a shard, unless told otherwise."""
+"""Default number of traces in a shard."""
 
 _SHOWN = 5
-"""Maximum number of ids named in a message."""
+"""Maximum number of ids listed in a message."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,9 @@ class Configuration:
     """Settings that determine the content of a cache. Caches with different settings never share a
     folder.
 
-    `layers` counts layers with attention, `heads` those of one layer, and `width` is that of the
-    final hidden state. Hashes are SHA-256, also those of the chat template and the traces file. A
-    shard holds up to `shard` traces.
+    `layers` is the number of layers with attention, `heads` the number of attention heads per
+    layer, and `width` the width of the final hidden state. All hashes are SHA-256. A shard holds up
+    to `shard` traces.
     """
 
     model: str
@@ -69,11 +70,11 @@ class Configuration:
 
 @dataclass(frozen=True)
 class Entry:
-    """Where a trace's signals are in the cache, with the status of its generation.
+    """Location of a trace's signals in the cache, and the trace's generation status.
 
     Attributes:
         start: First token in the shard.
-        stop: One past the last token.
+        stop: Index after the last token.
         spans: Tokens of each claim, counted from `start`.
         digest: First 16 hexadecimal digits of the SHA-256 of the trace's generated tokens.
     """
@@ -93,7 +94,7 @@ class Entry:
 
 
 def need_packages() -> None:
-    """Check that the packages for shards and the index are there.
+    """Check that the packages for reading shards and the index are installed.
 
     Raises:
         SymboUQError: If a package is missing.
@@ -138,12 +139,13 @@ def tokens_digest(ids: Sequence[int]) -> str:
 class SignalsCache:
     """The signals in a cache folder, by trace.
 
-    If `mapped`, arrays are views of the files in stored precision (float16 for hidden states and
-    lookback ratios), which take no memory until they are read; otherwise float32 copies.
+    If `mapped`, arrays are memory-mapped views of the files in stored precision (float16 for hidden
+    states and lookback ratios), which take no memory until they are read. Otherwise, they are
+    float32 copies.
 
     Attributes:
-        configuration: Fields of its `Configuration`.
-        entries: Where each trace is, by id, in the order of the traces file.
+        configuration: Fields of the cache's `Configuration`.
+        entries: Location of each trace's signals, by id, in the order of the traces file.
 
     Raises:
         SymboUQError: If the folder is not a cache, has no finished shard, or a package is missing.
@@ -170,7 +172,8 @@ class SignalsCache:
         except (OSError, ValueError) as error:  # pyarrow raises both
             raise self._incomplete(f"{INDEX} is damaged") from error
         self.entries = {row["id"]: Entry.of(row) for row in rows}
-        # Traces are mostly read in order, so only a few shards stay open, mapped into memory.
+        # Traces are mostly read in order, so only a few shards are kept open and mapped into
+        # memory.
         self._shard = lru_cache(maxsize=4)(self._opened)
 
     def signals(self, identity: str) -> Signals:
@@ -202,12 +205,12 @@ class SignalsCache:
         if not file.exists():
             raise self._incomplete(f"{file.name} is missing")
         try:
-            with safe_open(file, framework="numpy"):  # this checks the whole file
+            with safe_open(file, framework="numpy"):  # opening it validates the file
                 pass
         except (OSError, SafetensorError) as error:
             raise self._incomplete(f"{file.name} is damaged ({error})") from error
-        # safetensors itself returns copies. A file consists of the header's length, the header and
-        # the data.
+        # The safetensors library would return copies. Its files consist of the header's length, the
+        # header and the data.
         with file.open("rb") as stream:
             length = int.from_bytes(stream.read(8), "little")
             header = json.loads(stream.read(length))
@@ -229,7 +232,7 @@ class SignalsCache:
 def _view(file: Path, kind: Any, shape: Sequence[int], start: int, offsets: Sequence[int]) -> Any:
     """Map an array of a safetensors file into memory. An empty array cannot be mapped.
 
-    `start` is where the file's data begin; `offsets` are relative to it.
+    `start` is the position at which the file's data begin, and `offsets` are relative to `start`.
     """
     import numpy as np
 
@@ -247,12 +250,12 @@ def examples(
 ) -> Iterator[Example]:
     """Yield traces with all inputs for scorers, joined by id, in the order of the traces file.
 
-    Cache and audits may cover more traces; audits in the same order are streamed. With `light`, the
-    signals are checked but not read.
+    The cache and the audits may contain additional traces. Audits in the same order as the traces
+    are streamed. With `light`, signals are checked but not loaded.
 
     Raises:
-        SymboUQError: If signals or an audit are missing (the message names the traces), or belong
-            to another response.
+        SymboUQError: If signals or audits are missing (the message lists the ids), or belong to
+            another response.
     """
     stored = cache if isinstance(cache, SignalsCache) or cache is None else SignalsCache(cache)
     by_id = ById(audits, "audits") if audits is not None else None

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 Span = tuple[int, int]
-"""A claim's first token and the one after its last; `(0, 0)` if no token is aligned with it."""
+"""Indices of a claim's first token and of the token after its last one; `(0, 0)` if no token is
+aligned with the claim."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +23,12 @@ class TokenSignals:
     all float32.
 
     Attributes:
-        logprobs: Log-probability of the token, `[T]`.
+        logprobs: Log-probability of each token, `[T]`.
         top: The four largest probabilities, descending, `[T, 4]`.
-        hidden: Final hidden state that predicted the token: input of the language model head, after
-            the last norm, `[T, d]`.
-        lookback: Attention to the prompt divided by attention to the prompt and the generated text,
-            `[T, layers * heads]`, or `[T, layers]` if pooled.
+        hidden: Final hidden state from which each token was predicted, `[T, d]`. This is the input
+            to the language model head, after the last norm.
+        lookback: Attention to the prompt divided by the sum of attention to the prompt and to the
+            generated text, `[T, layers * heads]`, or `[T, layers]` if pooled.
     """
 
     logprobs: Floats
@@ -45,7 +46,7 @@ class Signals(TokenSignals):
 
 @dataclass(frozen=True)
 class Example:
-    """One trace with all inputs for scorers. Missing ones are None or empty.
+    """One trace with all inputs for scorers. Missing inputs are None or empty.
 
     Attributes:
         id: Id of the trace.
@@ -53,7 +54,7 @@ class Example:
         claims: Texts of its K claims, the conclusion last.
         signals: Cached signals from the model that wrote the trace.
         audit: The trace's audit, with 23 features per claim and 16 for the trace.
-        samples: Further answers to the question, as trace records.
+        samples: Sampled answers to the question, as trace records.
     """
 
     id: str

@@ -1,4 +1,4 @@
-"""Extracts the signals of a traces file with a model from a folder."""
+"""Extracts signals for the traces in a file, using a model in a folder."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ class Extraction:
     """Settings for extraction.
 
     Attributes:
-        lookback: Lookback ratios per head, or pooled over each layer.
+        lookback: Whether lookback ratios are stored per head, or pooled over each layer.
         tokens: Number of tokens per batch, including padding; peak memory grows with it.
         shard: Number of traces per shard.
         device: `cpu`, `cuda`, `cuda:1`; None: a GPU if there is one.
-        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own on a GPU.
-        chat_template: File with the Jinja template that generation used, if not the model's own.
+        dtype: `float32`, `bfloat16` or `float16`; None: float32 on a CPU, the model's own format on
+            a GPU.
+        chat_template: File with the Jinja template used for generation, if it was not the model's
+            own.
     """
 
     lookback: Lookback = "heads"
@@ -53,7 +55,7 @@ class Extractor:
         with extra("models"):
             self._weights = find_model(model)
             self._tokenizer = load_tokenizer(self._weights)
-            # Other implementations of attention do not return their weights.
+            # Other attention implementations do not return attention weights.
             network = load_network(
                 self._weights,
                 best_device(options.device),
@@ -73,11 +75,11 @@ class Extractor:
     ) -> Written:
         """Write or complete the signals cache for a file from `symbouq generate`.
 
-        Audits supply the claims of free-form and invalid responses. `advance` is called with the
-        number of traces just finished.
+        The claims of free-form and invalid responses are taken from audits. `advance` is called
+        with the number of traces just finished.
 
         Raises:
-            SymboUQError: If the cache cannot be written. Finished shards stay.
+            SymboUQError: If the cache cannot be written. Finished shards are kept.
         """
         configuration = Configuration(
             model=self._weights.name,
@@ -99,7 +101,7 @@ class Extractor:
 
 
 def prompt_ids(chat: Chat, record: Record) -> list[int]:
-    """Rebuild the tokens of a trace's prompt as in generation.
+    """Rebuild the prompt tokens with which a trace was generated.
 
     Raises:
         SymboUQError: If the trace was generated with another chat template.

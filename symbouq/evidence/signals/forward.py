@@ -1,10 +1,10 @@
-"""Computes a backbone's signals at each token of a trace in one teacher-forced pass.
+"""Computes a backbone's signals for each token of a trace in one teacher-forced pass.
 
 The prompt and the generated tokens pass through the model once, with eager attention. Attention is
 reduced layer by layer, so only one layer's weights are in memory at a time.
 
-A token at place p is predicted from place p - 1. Hidden state, logits and attention are taken
-there, so those of the first generated token come from the prompt's last place.
+The token at position p is predicted at position p - 1, so its hidden state, logits and attention
+are taken from there. For the first generated token, this is the last position of the prompt.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from symbouq.evidence.signals.example import Floats
 
 Lookback = Literal["heads", "pooled"]
-"""Whether lookback ratios are kept for each head of each layer, or averaged over the heads of a
-layer."""
+"""Whether lookback ratios are stored for each head of each layer, or averaged over the heads of
+each layer."""
 
 TOP = 4
-"""Number of probabilities kept at each token."""
+"""Number of probabilities stored for each token."""
 
 TOKENS = 4096
-"""Number of tokens in a batch, including padding, unless told otherwise."""
+"""Default number of tokens in a batch, including padding."""
 
 
 class Forced(NamedTuple):
@@ -50,7 +50,7 @@ class Forced(NamedTuple):
 class ForcedPass:
     """Computes the signals of traces by teacher-forced passes through one model.
 
-    Probabilities are the model's own, without grammar mask or temperature.
+    Probabilities are computed without a grammar mask and at temperature 1.
 
     The lookback ratio of head h of layer l at generated token t = 1, 2, ... is
 
@@ -58,13 +58,13 @@ class ForcedPass:
         A(new)    = mean of a[j] over the t - 1 places j of the tokens generated before t
         lookback  = A(prompt) / (A(prompt) + A(new))
 
-    where a holds the head's attention weights at the place that predicts token t. At the first
+    where a holds the head's attention weights at the position that predicts token t. At the first
     token, A(new) = 0 and the ratio is 1.
 
     The model must be loaded with `attn_implementation="eager"`. A batch has up to `tokens` tokens,
-    including padding; this number is halved when memory runs out. `layers` counts those with
-    attention, `heads` per layer, `width` is that of the final hidden state, and `lookbacks` counts
-    ratios per token.
+    including padding; this number is halved when memory runs out. `layers` is the number of layers
+    with attention, `heads` the number of heads per layer, `width` the width of the final hidden
+    state, and `lookbacks` the number of ratios per token.
 
     Raises:
         SymboUQError: If the model's layers have no `self_attn`.
@@ -123,7 +123,7 @@ class ForcedPass:
     def _batch(self, sequences: Sequence[Forced]) -> list[TokenSignals]:
         import torch
 
-        # Pad on the right: with causal attention, earlier places do not see it.
+        # Pad on the right. With causal attention, padding cannot affect earlier positions.
         longest = max(map(_length, sequences))
         ids = torch.zeros((len(sequences), longest), dtype=torch.long)
         mask = torch.zeros_like(ids)
@@ -131,7 +131,8 @@ class ForcedPass:
             whole = torch.tensor([*sequence.prompt, *sequence.generated])
             ids[row, : len(whole)] = whole
             mask[row, : len(whole)] = 1
-        # Logits are large, so keep only those at places that predict a generated token of some row.
+        # Logits are large, so keep them only at positions that predict a generated token in any
+        # row.
         first = min(len(sequence.prompt) for sequence in sequences) - 1
         places = torch.arange(first, longest - 1)
         device = self._head.weight.device
@@ -151,8 +152,8 @@ class ForcedPass:
     def _watched(
         self, sequences: Sequence[Forced]
     ) -> Iterator[tuple[list[list[torch.Tensor]], list[torch.Tensor]]]:
-        """Install hooks for the duration of a batch. They collect each row's lookback ratios `[T,
-        heads]` by layer, and the input to the language model head.
+        """Install hooks for the duration of a batch. They collect the lookback ratios `[T, heads]`
+        of each row for each layer, and the input to the language model head.
         """
         lookbacks: list[list[torch.Tensor]] = [[] for _ in sequences]
         hidden: list[torch.Tensor] = []
@@ -203,7 +204,9 @@ def _row(
 
 
 def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
-    """Compute lookback ratios `[T, heads]` from one row's attention weights `[heads, Q, K]`."""
+    """Compute the lookback ratios `[T, heads]` of one row from its attention weights `[heads, Q,
+    K]`.
+    """
     import torch
 
     prompt, new = len(sequence.prompt), len(sequence.generated)
@@ -211,7 +214,7 @@ def _ratios(weights: torch.Tensor, sequence: Forced) -> torch.Tensor:
     to_prompt = seen[:, :, :prompt].mean(2)
     before = torch.arange(new, device=seen.device).clamp(min=1)
     to_new = seen[:, :, prompt:].sum(2) / before
-    # If an attention window no longer reaches the prompt, avoid dividing zero by zero.
+    # Avoid dividing zero by zero if an attention window no longer reaches the prompt.
     total = (to_prompt + to_new).clamp(min=torch.finfo(torch.float32).tiny)
     return (to_prompt / total).T
 

@@ -1,7 +1,7 @@
-"""Recovers the texts of tokens that a file lists as vocabulary pieces.
+"""Recovers the text of tokens that are given as vocabulary pieces.
 
-Two spellings are decoded without the tokenizer: GPT-2's bytes as characters ("Ġis" is " is"), and
-SentencePiece's ("▁is" is " is", "<0x0A>" is a byte).
+Two spellings are decoded without the tokenizer: GPT-2's, in which characters represent bytes ("Ġis"
+is " is"), and SentencePiece's ("▁is" is " is", "<0x0A>" is a byte).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ _OTHERS = [byte for byte in range(256) if byte not in _PRINTABLE]
 _BYTE = {chr(byte): byte for byte in _PRINTABLE}
 _BYTE |= {chr(0x100 + n): byte for n, byte in enumerate(_OTHERS)}
 _SHIFTED = frozenset(chr(0x100 + n) for n in range(len(_OTHERS)))
-"""Characters that represent another byte: blanks, controls, the middle of a longer character."""
+"""Characters that represent another byte, such as a blank, a control character or a part of a
+multi-byte character."""
 
 _SPACE = "\N{LOWER ONE EIGHTH BLOCK}"
 _HEX = re.compile(r"<0x([0-9A-Fa-f]{2})>")
@@ -26,8 +27,8 @@ Spelling = Callable[[str], bytes]
 
 
 def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
-    """Detect how the pieces of a text are spelled; None if they are plain text or use another
-    spelling.
+    """Detect how the pieces of the given text are spelled. Return None if they are plain text or
+    have an unknown spelling.
     """
     whole = "".join(pieces)
     if _SPACE in whole and _SPACE not in text:
@@ -39,9 +40,9 @@ def spelling(pieces: Sequence[str], text: str) -> Spelling | None:
 
 
 def texts_of(pieces: Sequence[str], spelled: Spelling) -> list[str]:
-    """Text that each piece adds.
+    """Return the text that each piece adds.
 
-    A character is added by the piece that completes it. Bytes that form no character are replaced.
+    A character is added by the piece that completes it. Invalid bytes are replaced.
     """
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     last = len(pieces) - 1
@@ -53,7 +54,7 @@ def _is_byte_level(piece: str) -> bool:
 
 
 def _byte_level(piece: str) -> bytes:
-    """Bytes of a byte-level piece. Special tokens are taken literally."""
+    """Return the bytes of a byte-level piece. Special tokens are used literally."""
     if all(character in _BYTE for character in piece):
         return bytes(_BYTE[character] for character in piece)
     return piece.encode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""Generated traces with their claims, and without labels."""
+"""Reads generated traces with their claims but without labels."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from symbouq.io.stream import read_lines
 from symbouq.records.generated import SEGMENTED, Record, is_structured, meta_of, status_of
 
 _INSTANCE = ("id", "dataset", "profile", "scene", "question", "answer_space", "model", "meta")
-"""Fields that a further answer takes over from its trace."""
+"""Fields that are copied from a trace to its sampled answers."""
 
 
 class Numbered(NamedTuple):
@@ -24,7 +24,9 @@ class Numbered(NamedTuple):
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Numbered | RecordError]:
-    """Yield the JSON objects with an `id` in a JSON Lines file, or an error for a bad line."""
+    """Yield the JSON objects with an `id` in a JSON Lines file, and an error for each invalid
+    line.
+    """
     for line in read_lines(os.fspath(path)):
         if isinstance(line, RecordError):
             yield line
@@ -53,10 +55,10 @@ def readable_records(path: str | os.PathLike[str]) -> Iterator[dict[str, Any]]:
 
 
 def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
-    """Texts of a trace's K claims, the conclusion last.
+    """Return the texts of a trace's K claims, the conclusion last.
 
-    A structured trace holds them; otherwise they come from the audit. An invalid output without an
-    audit has one empty claim.
+    A structured trace contains its claims; for other traces, they are taken from the audit. An
+    invalid output without an audit has one empty claim.
 
     Raises:
         RecordError: If the claims of a free-form response are unknown.
@@ -71,8 +73,8 @@ def claim_texts(record: Record, audit: Record | None = None) -> tuple[str, ...]:
 
 
 def with_claims(record: Record, audit: Record | None = None) -> dict[str, Any]:
-    """Return a trace with its claims as `reasoning` and `conclusion`. If they come from an audit,
-    `segmented` says so.
+    """Return a trace with its claims as `reasoning` and `conclusion`. If the claims come from an
+    audit, `segmented` is set.
 
     Raises:
         RecordError: If the claims of a free-form response are unknown.
@@ -92,16 +94,16 @@ def without_labels(record: Record) -> dict[str, Any]:
 
 
 def samples_of(record: Record) -> tuple[dict[str, Any], ...]:
-    """Further answers to a trace's question, as trace records without labels."""
+    """Return the sampled answers to a trace's question, as trace records without labels."""
     shared = {k: v for k, v in without_labels(record).items() if k in _INSTANCE}
     return tuple({**shared, **sample} for sample in record.get("samples") or ())
 
 
 class ById:
-    """Records of a file by id. The file is read no further than needed; `what` names the records in
-    messages.
+    """Looks up the records in a file by id. The file is read only as far as needed. `what`
+    describes the records in messages.
 
-    Records requested in file order are not kept in memory.
+    If records are requested in file order, they are not kept in memory.
     """
 
     def __init__(self, path: str | os.PathLike[str], what: str) -> None:
@@ -111,7 +113,7 @@ class ById:
         self._passed: dict[str, dict[str, Any]] = {}
 
     def find(self, identity: str) -> dict[str, Any] | None:
-        """Return the record with the given id, once; None if there is none.
+        """Return the record with the given id, or None. Each record can be found only once.
 
         Raises:
             SymboUQError: If a line of the file cannot be read.

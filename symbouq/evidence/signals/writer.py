@@ -44,8 +44,8 @@ _Claimed = tuple[Numbered, tuple[str, ...]]
 
 @dataclass
 class Written:
-    """Counts for a written cache: traces, tokens and shards that already existed; also the failed
-    records.
+    """Summary of a written cache: the number of traces, of tokens and of shards that already
+    existed, and the errors of failed records.
     """
 
     traces: int = 0
@@ -56,7 +56,7 @@ class Written:
 
 @dataclass
 class CacheWriter:
-    """Writes the missing signals of a traces file. `prompt_ids` returns the prompt tokens of a
+    """Writes missing signals for the traces in a file. `prompt_ids` returns the prompt tokens of a
     trace.
     """
 
@@ -75,9 +75,9 @@ class CacheWriter:
         """Write the missing shards, and the index. The arguments are as in `Extractor.write`.
 
         Raises:
-            SymboUQError: If a package is missing, the folder has a cache of another configuration,
-                the traces come from another model, one trace does not fit into memory, or the disk
-                is full. Finished shards stay.
+            SymboUQError: If a package is missing, the folder contains a cache with another
+                configuration, the traces come from another model, a single trace does not fit into
+                memory, or the disk is full. Finished shards are kept.
         """
         need_packages()
         self._claim_folder()
@@ -103,13 +103,13 @@ class CacheWriter:
                 self._save(file, key, new, failed, self.forced.signals(sequences))
                 entries += new
                 last = entries[-1].shard if entries else -1
-                # Keep later shards from an interrupted run in the index.
+                # The index also includes later shards from an interrupted run.
                 self._save_index([*entries, *(entry for entry in before if entry.shard > last)])
             done.traces += len(new)
             done.tokens += sum(entry.stop - entry.start for entry in new)
             done.failed += failed
             advance(len(part))
-        # A run may have been interrupted between writing a shard and its index.
+        # A run may have been interrupted between writing a shard and updating the index.
         if not (self.folder / INDEX).exists() or _indexed(self.folder) != entries:
             self._save_index(entries)
         return done
@@ -123,7 +123,7 @@ class CacheWriter:
             _write(file, json.dumps(wanted, indent=1).encode() + b"\n")
             return
         there = read_configuration(self.folder)
-        # The name of a model's folder does not matter, only its files do.
+        # Only the files in a model's folder matter, not the name of the folder.
         differing = [
             f"{name} {shown(there.get(name))}, now {shown(value)}"
             for name, value in wanted.items()
@@ -139,7 +139,7 @@ class CacheWriter:
     def _with_claims(
         self, part: Iterable[Numbered | RecordError], audits: ById | None, ids: set[str]
     ) -> tuple[list[_Claimed], list[RecordError]]:
-        """Traces in a shard with their claims, and the errors of all others."""
+        """Return the traces in a shard with their claims, and errors for all other records."""
         claimed: list[_Claimed] = []
         failed: list[RecordError] = []
         for item in part:
@@ -160,7 +160,7 @@ class CacheWriter:
     def _aligned(
         self, number: int, claimed: Iterable[_Claimed], failed: list[RecordError]
     ) -> tuple[list[Entry], list[Forced]]:
-        """Entries of a shard, and the sequences to pass through the model."""
+        """Return the entries of a shard, and the sequences to pass through the model."""
         sequences: list[Forced] = []
         entries: list[Entry] = []
         place = 0
@@ -233,7 +233,7 @@ class CacheWriter:
         from safetensors.numpy import save
 
         def joined(name: str, columns: tuple[int, ...], kind: type[np.generic]) -> Any:
-            # The first part gives the shape even if there are no traces.
+            # The first part determines the shape even if there are no traces.
             parts = [np.zeros((0, *columns), np.float32)]
             whole = np.concatenate([*parts, *(getattr(one, name) for one in signals)])
             return whole.clip(-_HALF, _HALF).astype(kind) if kind is np.float16 else whole
@@ -249,7 +249,7 @@ class CacheWriter:
             "entries": [asdict(entry) for entry in entries],
             "failed": [[error.message, error.file, error.line] for error in failed],
         }
-        # Use one field, because several would be written in a different order each time.
+        # Use a single field, because several fields would be written in varying order.
         _write(file, save(tensors, {"shard": json.dumps(metadata)}))
 
     def _save_index(self, entries: Iterable[Entry]) -> None:
@@ -279,7 +279,9 @@ def _indexed(folder: Path) -> list[Entry]:
 
 
 def _stored(file: Path, key: str) -> tuple[list[Entry], list[RecordError]] | None:
-    """Entries and failures in a shard; None if it is missing, torn, or made from other data."""
+    """Return the entries and failures in a shard; None if the shard is missing, damaged, or made
+    from other data.
+    """
     from safetensors import SafetensorError, safe_open
 
     try:

@@ -1,4 +1,4 @@
-"""A backbone's training corpus: prompts, with sound traces as answers."""
+"""A backbone's training corpus: prompts with sound traces as answers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from symbouq.experiments.scenes.wording import Wordings, atom
 from symbouq.records import Instance, Trace, make_record
 
 SHARES = {"chains": 0.5, "blocks": 0.15, "regions": 0.1, "distances": 0.1, "inference": 0.15}
-"""Share of each family of scenes."""
+"""Share of each family of scenes in the corpus."""
 
 RESTATED = 0.2
-"""Share of the side task among all pairs."""
+"""Share of pairs for the side task."""
 
 RESTATING = "Restate every fact of the scene plainly."
-"""The side task. What helps a small model most is learning to read single facts."""
+"""The side task. Learning to read single facts is what helps a small model most."""
 
 
 class Pair(NamedTuple):
@@ -50,7 +50,7 @@ def restating(problem: Problem) -> Pair:
 
 
 def instructions() -> list[str]:
-    """The parts of prompts that never change: the contract and the task of every family."""
+    """Return the fixed parts of prompts: the contract, and the task description of every family."""
     easiest = [family(1, random.Random(0)) for family in FAMILIES.values()]
     tasks = [pair(problem).prompt.partition("\n")[0] for problem in easiest]
     return list(dict.fromkeys([STRUCTURED, RESTATING, *tasks]))
@@ -59,10 +59,10 @@ def instructions() -> list[str]:
 def corpus(
     seed: int, hops: Sequence[int] = (1, 2, 3), wordings: Wordings | None = None
 ) -> Iterator[Pair]:
-    """Yield pairs without end. The seed determines them.
+    """Yield an endless sequence of pairs, determined by the seed.
 
-    The number of hops is drawn evenly from `hops`; repeat a number to draw it more often. Three in
-    four chains use `wordings`.
+    The number of hops is drawn uniformly from `hops`; a number that is repeated there is drawn more
+    often. Three in four chains use `wordings`.
     """
     draw = random.Random(f"corpus/{seed}")
     while True:
@@ -73,7 +73,7 @@ def corpus(
             problem = FAMILIES[family](draw.choice(hops), draw)
         try:
             made = restating(problem) if draw.random() < RESTATED else pair(problem)
-        except ValidationError:  # a few sound steps exceed the contract's length
+        except ValidationError:  # a few sound steps are longer than the contract allows
             continue
         yield made
 
@@ -81,8 +81,8 @@ def corpus(
 def wordings_of(rows: Iterable[Instance]) -> dict[str, list[str]]:
     """Collect wordings for each direction from the questions in a benchmark's training split.
 
-    The audit's parser reads the sentences. Those that state one direction between two letters
-    become wordings.
+    The sentences are parsed by the auditor. A sentence that states one direction between two
+    letters becomes a wording.
     """
     auditor = TraceAuditor()
     wordings: defaultdict[str, set[str]] = defaultdict(set)

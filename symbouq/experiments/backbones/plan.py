@@ -1,19 +1,19 @@
-"""How a backbone is trained: its shape, the duration and the scenes."""
+"""Plans for training a backbone: its shape, the duration and the scenes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 FURTHER_STEPS = 90
-"""Number of optimiser steps for a pretrained model, unless told otherwise."""
+"""Default number of optimiser steps for a pretrained model."""
 
 FURTHER_RATE = 1e-3
-"""Peak learning rate for a pretrained model, unless told otherwise."""
+"""Default peak learning rate for a pretrained model."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """Shape of a backbone. Heads are 32 wide, the minimum for vLLM on a CPU."""
+    """Shape of a backbone. Attention heads have width 32, the minimum for vLLM on a CPU."""
 
     width: int
     layers: int
@@ -38,8 +38,8 @@ class Plan:
         start: Shape of a new model, or the folder or hub id of a pretrained one.
         steps: Optimiser steps; None: 3,000 for a new model, 90 for a pretrained one.
         tokens: Number of tokens per batch, including padding.
-        rate: Peak learning rate of AdamW, after 5 % of the steps, with cosine decay; None: 0.005
-            for a new model, 0.001 for a pretrained one.
+        rate: Peak learning rate of AdamW, reached after 5 % of the steps and followed by cosine
+            decay; None: 0.005 for a new model, 0.001 for a pretrained one.
         seed: Seed for weights and corpus.
         hops: Numbers of hops, easiest first (`lessons`); repeat a number to draw it more often.
     """

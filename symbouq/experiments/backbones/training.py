@@ -38,19 +38,19 @@ CARD = "training.json"
 """File in a backbone's folder that describes how it was made."""
 
 STATE = "training.pt"
-"""File in the folder of an unfinished backbone. It holds what the rest of the training needs."""
+"""File in the folder of an unfinished backbone. It contains the state needed to resume training."""
 
 _IGNORED = -100
 _VOCABULARY_TEXTS = 4000
 _POOL = 1024
-"""Number of pairs that are sorted by length together, so that batches hold little padding."""
+"""Number of pairs that are sorted by length at once, so that batches contain little padding."""
 
 _TOGETHER = 1024
-"""Number of tokens whose gradients are computed together, because what a pass keeps takes most of
-the memory."""
+"""Number of tokens for which gradients are computed at once. It is limited, because the activations
+stored in a pass take most of the memory."""
 
 _STATE_EVERY = 300.0
-"""The state of the training is saved again after this many seconds."""
+"""Interval in seconds between saves of the training state."""
 
 
 Watch = Callable[[int, float], None]
@@ -69,9 +69,9 @@ def train(
     """Train a backbone and write it as a model folder of transformers.
 
     The folder gets bfloat16 weights, the tokenizer with its chat template, and `training.json`,
-    with the plan, a hash of the first corpus texts and the last losses. Interrupted training
-    resumes; a model already finished under the same plan is loaded. `watch` is called after every
-    step.
+    which contains the plan, a hash of the first corpus texts and the last losses. Interrupted
+    training is resumed. A model that was already finished with the same plan is loaded. `watch` is
+    called after every step.
 
     Raises:
         SymboUQError: If a pretrained model cannot be loaded.
@@ -87,7 +87,7 @@ def train(
         "wordings": sum(map(len, wordings.values())) if wordings else 0,
         "corpus_sha256": hashlib.sha256(written.encode()).hexdigest(),
     }
-    made_from = json.loads(json.dumps(made_from))  # as it will be read again
+    made_from = json.loads(json.dumps(made_from))  # as it is after reading the file
     if _is_made(out, made_from):
         return load_network(find_model(str(out)), "cpu", "bfloat16")
     out.mkdir(parents=True, exist_ok=True)
@@ -133,8 +133,8 @@ def _from_nothing(size: Size, pairs: Sequence[Pair]) -> _Pupil:
 
 
 def _further(start: str) -> _Pupil:
-    """Load a pretrained model and add a token for each fixed instruction. This makes prompts
-    shorter; training gives the tokens their meaning.
+    """Load a pretrained model and add one token for each fixed instruction. These tokens make
+    prompts shorter, and their meaning is learned in training.
     """
     base = find_model(start)
     tokenizer = load_tokenizer(base)
@@ -220,7 +220,7 @@ def _loss(
     """Sum the negative log-probabilities of the targets. Token ids, mask and targets are `[rows,
     tokens]`.
 
-    Logits are large, so they are computed only at places that predict a target of some row.
+    Logits are large, so they are computed only at positions that predict a target in any row.
     """
     following = targets[:, 1:]
     places = (following != _IGNORED).any(0).nonzero().squeeze(1)
@@ -243,8 +243,8 @@ def _read_state(state: Path, made_from: Mapping[str, Any]) -> Any:
 def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
     """Return the numbers of hops and the number of steps of each lesson.
 
-    Finding and copying one fact comes first. The last lesson covers all numbers of hops and takes
-    half of the steps; the earlier ones share the rest.
+    In the first lesson, the model learns to find and copy a single fact. The last lesson covers all
+    numbers of hops and takes half of the steps. The earlier lessons share the other half.
     """
     hops = tuple(sorted(plan.hops))
     early = plan.length // 2 // max(1, len(hops) - 1)
@@ -253,7 +253,9 @@ def lessons(plan: Plan) -> list[tuple[tuple[int, ...], int]]:
 
 
 def _rate(step: int, steps: int) -> float:
-    """Share of the peak learning rate: a brief rise, then a cosine down to a twentieth."""
+    """Return the learning rate as a share of its peak: a short warm-up, then cosine decay to a
+    twentieth.
+    """
     rise = max(1, steps // 20)
     if step < rise:
         return (step + 1) / rise
@@ -274,7 +276,7 @@ def batches(
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """Yield batches of pairs of similar length: ids, attention mask and targets, `[rows, tokens]`.
 
-    Only the answer's tokens are targets.
+    Only the tokens of the answers are targets.
     """
     generator = torch.Generator().manual_seed(plan.seed)
     while True:
@@ -309,8 +311,8 @@ CHAT_TEMPLATE = (
     "{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 
-# A name such as `A` must be the same token wherever it occurs, so capitals never join other
-# letters.
+# A name such as `A` must be the same token wherever it occurs, so capitals are never merged with
+# other letters.
 _PIECES = r"[A-Z]|[0-9]| ?[a-z]+|\s|[^\sA-Za-z0-9]+"
 
 
@@ -320,8 +322,8 @@ def train_tokenizer(
     """Train a byte-level BPE tokenizer with `size` tokens, in which each capital and each digit is
     a token.
 
-    Each fixed instruction becomes one more token. A small model would learn nothing from its words,
-    and prompts shrink to a third.
+    In addition, each fixed instruction becomes a token. A small model would learn nothing from the
+    words of an instruction, and this reduces prompts to a third of their length.
     """
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(

@@ -1,7 +1,7 @@
-"""The paper's benchmarks: from a release to records, reductions, splits and answers.
+"""The paper's benchmarks: importing releases, reducing answer spaces, and making splits.
 
-`import_benchmark` implements `symbouq data import`. `delivered` turns the text of an answer into
-labels. The project contains no text from the benchmarks.
+`import_benchmark` implements `symbouq data import`. `delivered` finds the labels in the text of an
+answer. The project contains no text from the benchmarks.
 """
 
 from symbouq.auditing.answers import AnswerSpace, agrees, delivered, space_of

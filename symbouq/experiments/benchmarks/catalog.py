@@ -18,25 +18,26 @@ class _Entry(BaseModel):
 
 
 class Layout(_Entry):
-    """Names of the fields in a release's rows. Of several names, the first that occurs in a row is
-    used.
+    """Names of the fields in a release's rows. If several names are given for a field, the first
+    one that occurs in a row is used.
 
     Attributes:
-        expected: The expected fields in words, for messages.
-        scene: Names for the scene's field; empty if the layout has no rows.
-        questions: Field with a list of questions; empty if each row is one.
-        choices: Field with the labels of the question.
+        expected: Description of the expected fields, for messages.
+        scene: Names of the field with the scene; empty if the files are not divided into rows.
+        questions: Field with a list of questions; empty if each row is a single question.
+        choices: Field with the possible labels of the question.
         space: Answer space for questions without labels.
         qtype: Field with the question type, which selects the answer space.
         listed: Whether an answer is a list of labels or of positions among the choices.
-        coded: Whether the answer may be a number of unknown meaning, which is an error.
+        coded: Whether the answer may be a number with unknown meaning, which is reported as an
+            error.
         paired: Whether `story_id` and `question_id` identify a question only together.
-        sentences: Field with the number of sentences, for a scene that is a single text.
+        sentences: Field with the number of sentences, for scenes given as a single text.
         task_hops: Whether files are named after the number of reasoning steps.
         rest: Whether `meta` keeps all other fields, except those `left_out`.
-        part: Regular expression for the number of a part, searched for in the file name and the
-            field `part_of`; rows with the labels of `space` belong to part 1.
-        part_names: Prefix of the number in `dataset`.
+        part: Regular expression for the number of a part. It is searched for in the file name and
+            the field `part_of`. Rows with the labels of `space` belong to part 1.
+        part_names: Prefix of the part's number in `dataset`.
     """
 
     expected: str
@@ -64,15 +65,15 @@ class Layout(_Entry):
 
 
 class Reduction(_Entry):
-    """A smaller answer space, and the questions whose answer lies in it.
+    """A smaller answer space, and which questions remain after reducing a benchmark to it.
 
     Attributes:
         name: Name for `--reduce`.
-        says: A sentence about the remaining questions.
+        says: A sentence that describes the remaining questions.
         spaces: Answer spaces of the remaining questions.
-        labels: Remaining labels; empty: all.
+        labels: Remaining labels; if empty, all labels remain.
         kind: Whether an answer is one label or several after the reduction; None: as before.
-        exactly: Required number of remaining labels, if any.
+        exactly: Required number of remaining labels, if there is such a requirement.
     """
 
     name: str
@@ -83,7 +84,9 @@ class Reduction(_Entry):
     exactly: int | None = None
 
     def of(self, item: Item) -> Item | None:
-        """The question in the smaller answer space; None if it has no answer there."""
+        """Return the question with the smaller answer space, or None if its answer is not in this
+        space.
+        """
         if item.space not in self.spaces:
             return None
         if not self.labels:
@@ -103,12 +106,12 @@ class Reduction(_Entry):
 
 
 class Benchmark(_Entry):
-    """A benchmark with its layouts, and with its answer spaces by kind of question.
+    """A benchmark with its layouts and with the answer space of each kind of question.
 
     Attributes:
         sizes: Number of rows in each split in the paper; empty if the paper does not use it.
-        hub: Hugging Face dataset ids known to hold it.
-        note: Remark on what the paper does not specify.
+        hub: Hugging Face dataset ids known to contain the benchmark.
+        note: Remark on details that the paper does not specify.
     """
 
     name: str
@@ -130,7 +133,7 @@ _DECLARED = tomllib.loads(Path(__file__).with_name("benchmarks.toml").read_text(
 LAYOUTS: dict[str, Layout] = {
     name: Layout(**fields) for name, fields in _DECLARED["layouts"].items()
 }
-"""The layouts by name, in the order in which they are tried on a row."""
+"""The layouts by name, in the order in which they are tried for a row."""
 
 BENCHMARKS: dict[str, Benchmark] = {
     name: Benchmark(name=name, **fields) for name, fields in _DECLARED["benchmarks"].items()

@@ -31,11 +31,13 @@ _OTHER = re.compile(
     r"(llm_traces_|label_audit|relation_phrasings|gold_tables|manifest|readme|word2id"
     r"|annotation|sprl|licen[cs]e|config)|.*(_annotation|_sprl|problem_patterns)"
 )
-"""Names of files that accompany a benchmark's files but hold none of its questions."""
+"""Names of files that come with a benchmark but contain no questions."""
 
 
 class Placed(NamedTuple):
-    """A row with its line number (from 1), and its key in an object of rows or its number."""
+    """A row with its line number (from 1), and its key if the rows are in a JSON object, or else
+    its number.
+    """
 
     row: Any
     line: int
@@ -43,8 +45,8 @@ class Placed(NamedTuple):
 
 
 def files_of(path: Path) -> tuple[list[Path], list[Path]]:
-    """Return the files to read, and the files in the folder to skip: traces (`llm_traces_*`),
-    annotations and other formats.
+    """Return the files to read, and the files to skip: traces (`llm_traces_*`), annotations and
+    files in other formats.
 
     Raises:
         BenchmarkError: If there is nothing to read.
@@ -64,20 +66,21 @@ def files_of(path: Path) -> tuple[list[Path], list[Path]]:
 
 
 def suffix(path: Path) -> str:
-    """Ending of a file's name in lower case, ignoring that of compression."""
+    """Return the extension of a file's name in lower case, ignoring a compression suffix."""
     return Path(path.name.removesuffix(".gz")).suffix.casefold()
 
 
 def split_named(name: str) -> str | None:
-    """The split mentioned in the name of a file or field, or None."""
+    """Return the split mentioned in the name of a file or field, or None."""
     words = set(re.findall(r"[a-z]+", name.casefold()))
     return next((split for split, names in _SPLITS.items() if names & words), None)
 
 
 def text_of(path: Path) -> tuple[str, str | None]:
-    """Return the readable text of a file, and the reason if that is not all.
+    """Return the readable text of a file. If this is not the whole text, also return the reason.
 
-    Invalid UTF-8 becomes half characters, so only the row that contains it fails.
+    Invalid UTF-8 is replaced by surrogate characters, so that only the row with these characters
+    fails.
     """
     pieces: list[bytes] = []
     fault = None
@@ -86,7 +89,7 @@ def text_of(path: Path) -> tuple[str, str | None]:
             size = 0
             for piece in given.chunks():
                 size += len(piece)
-                limits.check_ends(size)  # a release is read as a whole
+                limits.check_ends(size)  # each file is read as a whole
                 pieces.append(piece)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         fault = f"compressed file is damaged: {error}; what stands before is read"
@@ -95,16 +98,16 @@ def text_of(path: Path) -> tuple[str, str | None]:
     except RecordError as error:
         fault = error.message
     text = b"".join(pieces).decode("utf-8", "surrogateescape")
-    # Drop the last, incomplete line, unless there is no other.
+    # Drop the last, incomplete line, unless it is the only line.
     return (text[: text.rfind("\n") + 1] or text) if fault else text, fault
 
 
 def rows_of(
     text: str, path: Path, is_row: Callable[[dict[str, Any]], bool]
 ) -> Iterator[Placed | RecordError]:
-    """Yield the rows in a file's text, according to the ending of its name.
+    """Yield the rows in a file's text. The format depends on the file extension.
 
-    `is_row` says whether a lone object in a file is a row or an object of rows.
+    If a file contains a single object, `is_row` decides whether it is a row or contains rows.
     """
     if suffix(path) in _DELIMITERS:
         yield from _table(text, str(path), _DELIMITERS[suffix(path)])
@@ -159,7 +162,7 @@ def _lines(lines: list[str], file: str) -> Iterator[Placed | RecordError]:
 
 
 def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
-    """Yield the rows of a JSON document, as far as it is valid."""
+    """Yield the rows of a JSON document, up to the first invalid part."""
     line = 1
     try:
         for placed in _Scanner(text).rows():
@@ -174,7 +177,7 @@ def _document(text: str, file: str) -> Iterator[Placed | RecordError]:
 
 
 class _Scanner:
-    """Reads a JSON document row by row, so that a broken document still yields its first rows."""
+    """Reads a JSON document row by row, so that the rows before an error are still found."""
 
     _BLANK = re.compile(r"\s*")
     _DECODER = json.JSONDecoder()
@@ -186,7 +189,7 @@ class _Scanner:
         self._skip()
 
     def rows(self) -> Iterator[Placed]:
-        """Yield the rows of a list, of an object of rows, or of the list in `data`."""
+        """Yield the rows in a list, in an object that contains rows, or in the list in `data`."""
         if self._takes("["):
             yield from self._array()
             return
@@ -211,7 +214,7 @@ class _Scanner:
             self._separated("]")
 
     def _separated(self, end: str) -> None:
-        """Skip a comma, or stop before the end."""
+        """Skip a comma. If the closing character `end` follows instead, stop before it."""
         if not self._takes(",") and not self._text.startswith(end, self._place):
             message = f"',' or '{end}' is expected"
             raise json.JSONDecodeError(message, self._text, self._place)
@@ -234,7 +237,7 @@ class _Scanner:
 
     def _skip(self) -> None:
         match = self._BLANK.match(self._text, self._place)
-        assert match is not None  # the pattern matches the empty text too
+        assert match is not None  # the pattern also matches an empty string
         self._place = match.end()
 
     def _at(self) -> int:

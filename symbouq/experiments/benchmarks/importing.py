@@ -1,4 +1,4 @@
-"""`symbouq data import`: turns a release into splits as JSON Lines and a manifest."""
+"""`symbouq data import`: converts a release to splits in JSON Lines and a manifest."""
 
 from __future__ import annotations
 
@@ -60,15 +60,15 @@ def import_benchmark(
         name: Name of the benchmark in the catalogue.
         path: A file, a folder, or a Hugging Face dataset id.
         out: The folder to write the splits and the manifest to. Splits from an earlier import are
-            removed, unless the import reads from this folder.
+            removed, unless the import reads files in the same folder.
         split: `paper` for the paper's sizes, `source` for the release's own splits, `none` for one
             file, or sizes such as `validation=100,test=500`.
         reduce: Name of a smaller answer space.
         seed: Seed for drawing scenes.
-        pool: Whether to draw from all rows, ignoring the release's splits.
-        overlap: What to do with a scene in two of the release's splits: `refuse` it, or `drop` it
-            from the earlier one.
-        suffix: Ending of the files' names; `.gz` compresses them.
+        pool: Whether to draw the splits from all rows, ignoring the release's own splits.
+        overlap: What to do if a scene is in two of the release's splits: `refuse` the import, or
+            `drop` the scene from the earlier split.
+        suffix: Suffix of the file names; with `.gz`, the files are compressed.
 
     Returns:
         The manifest and the failures.
@@ -135,7 +135,7 @@ def import_benchmark(
     told = json.dumps(manifest, indent=2, ensure_ascii=False).encode() + b"\n"
     files = {MANIFEST: told} | {splits[n]["file"]: content for n, content in contents.items()}
     earlier = [] if _reads(path, sources, folder) else _splits_of(folder)
-    with ExitStack() as made:  # all files are complete before any gets its name
+    with ExitStack() as made:  # files get their final names when all are complete
         for file, content in files.items():
             packed = gzip.compress(content, mtime=0) if file.endswith(".gz") else content
             stream = made.enter_context(replacing(folder / file))
@@ -154,7 +154,9 @@ def _reads(path: str, sources: Iterable[Mapping[str, Any]], folder: Path) -> boo
 
 
 def _splits_of(folder: Path) -> list[Path]:
-    """Splits that an earlier import wrote to a folder, except those that were changed since."""
+    """Return the splits that an earlier import wrote to a folder, except files changed since
+    then.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         entries = manifest["splits"].values() if manifest["symbouq"] else ()
@@ -165,7 +167,7 @@ def _splits_of(folder: Path) -> list[Path]:
 
 
 def _content_hash(file: Path) -> str | None:
-    """SHA-256 of a split's uncompressed content; None if it cannot be read."""
+    """Return the SHA-256 of a split's uncompressed content; None if the file cannot be read."""
     try:
         content = file.read_bytes()
         unpacked = gzip.decompress(content) if file.suffix == ".gz" else content
@@ -218,7 +220,7 @@ def _read(
 
 
 def _hash(file: Path) -> str | None:
-    """SHA-256 of a file. None if it cannot be read, which was reported before."""
+    """Return the SHA-256 of a file; None if it cannot be read, which has already been reported."""
     try:
         return file_hash(file)
     except OSError:
@@ -226,7 +228,7 @@ def _hash(file: Path) -> str | None:
 
 
 def _invalid(item: Item) -> RecordError | None:
-    """Error for a question that does not make a valid record; None if it does."""
+    """Return an error if a question is not a valid record, otherwise None."""
     try:
         record = item.record()
         json.dumps(record, ensure_ascii=False, allow_nan=False).encode()
@@ -259,7 +261,7 @@ def _entry(file: str, items: Sequence[Item], content: bytes) -> dict[str, Any]:
 
 
 def _counts(items: Iterable[Item]) -> dict[str, int]:
-    """How often each label occurs among the answers. In multiple choice, all options count as one
+    """Count how often each label is an answer. For multiple choice, all options count as one
     label.
     """
     counts: Counter[str] = Counter()

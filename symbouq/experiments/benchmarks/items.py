@@ -1,4 +1,4 @@
-"""A benchmark's question, whatever its layout."""
+"""A question of a benchmark, in a form common to all layouts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from symbouq.auditing.answers import Kind, space_of
 from symbouq.errors import SymboUQError
 
 Scene = str | list[str]
-"""One text, which the audit splits into sentences, or a list of sentences."""
+"""A single text, which the audit splits into sentences, or a list of sentences."""
 
 
 class BenchmarkError(SymboUQError):
@@ -25,7 +25,7 @@ class Item:
 
     Attributes:
         id: Id in the import.
-        dataset: Dataset name, by which the audit chooses a profile.
+        dataset: Dataset name, which determines the profile used by the audit.
         scene: The trusted statements.
         question: The question.
         answer: The right label or labels.
@@ -33,10 +33,10 @@ class Item:
         kind: Whether an answer is one label, a set or a sequence.
         meta: Other fields of the release.
         split: Split in the release, if any.
-        story: Name of the scene in the release, if any.
-        extra: Fields to keep in the record, such as a trace's `response`.
-        file: File that it comes from.
-        line: Its line or row number there.
+        story: Name of the scene in the release, if it has one.
+        extra: Fields to be copied to the record, such as the `response` of a trace.
+        file: File that contains the question.
+        line: Line or row number of the question in this file.
     """
 
     id: str
@@ -60,7 +60,7 @@ class Item:
 
     @property
     def gold(self) -> list[str]:
-        """The answer as a list."""
+        """The right labels as a list."""
         return self.answer if isinstance(self.answer, list) else [self.answer]
 
     @property
@@ -74,7 +74,7 @@ class Item:
         return _digest(f"{_words(self.scene)}\n{_words(self.question)}")
 
     def record(self) -> dict[str, Any]:
-        """The record to write."""
+        """Return the record to be written."""
         return {
             "id": self.id,
             "dataset": self.dataset,
@@ -88,7 +88,7 @@ class Item:
 
 
 def scene_key(scene: Scene) -> str:
-    """SHA-256 of a scene's words. Case, spacing and sentence boundaries do not matter."""
+    """Return the SHA-256 of a scene's words. Case, spaces and sentence boundaries are ignored."""
     return _digest(_words(scene))
 
 

@@ -1,6 +1,6 @@
-"""Turns a release's rows into questions, according to the declared layouts.
+"""Converts the rows of a release to questions, according to the declared layouts.
 
-If a row has another shape, the error says what was expected and what was found.
+If a row fits no layout, the error states which fields were expected and which were found.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Found = Item | RecordError
 
 
 class _Origin(NamedTuple):
-    """Where a row comes from. `split` is set if the file is named after a split."""
+    """Origin of a row. `split` is set if the file name contains the name of a split."""
 
     benchmark: Benchmark
     file: str
@@ -31,7 +31,7 @@ class _Origin(NamedTuple):
 
     @property
     def stem(self) -> str:
-        """Beginning of the ids of this row's questions."""
+        """Prefix for the ids of the questions in this row."""
         stem = Path(self.file).name.split(".")[0]
         return stem if stem.startswith(self.benchmark.name) else f"{self.benchmark.name}-{stem}"
 
@@ -41,14 +41,14 @@ class _Origin(NamedTuple):
 
 
 def read_file(path: Path, benchmark: Benchmark) -> Iterator[Found]:
-    """Yield the questions in a file (possibly compressed) in order, and an error for each
-    unreadable part.
+    """Yield the questions in a file (possibly compressed) in order, and an error for each part that
+    cannot be read.
     """
     text, fault = text_of(path)
     try:
         yield from _read(text, path, benchmark)
     except Exception as error:
-        # A bug of our own must not cost the other files. It is reported like any other error.
+        # A bug in this package must not stop the other files. Report it like any other error.
         yield RecordError(internal(error), str(path), 1)
     if fault is not None:
         yield RecordError(fault, str(path), text.count("\n") + 1)
@@ -65,7 +65,7 @@ def read_hub(name: str, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def unrepeated(found: Iterable[Found]) -> tuple[list[Item], list[RecordError]]:
-    """Separate questions from failures. A repeated id is a failure."""
+    """Separate questions from errors. A repeated id is an error."""
     items: dict[str, Item] = {}
     failed: list[RecordError] = []
     for one in found:
@@ -95,7 +95,7 @@ def _read(text: str, path: Path, benchmark: Benchmark) -> Iterator[Found]:
 
 
 def _layout(row: Mapping[str, Any]) -> str | None:
-    """The first layout whose fields all occur in a row, or None."""
+    """Return the first layout for which a row has all fields, or None."""
     for layout_name, layout in LAYOUTS.items():
         asked = [(layout.questions,)] if layout.questions else [layout.question, layout.answer]
         if all(any(name in row for name in names) for names in (layout.scene, *asked)):
@@ -122,7 +122,7 @@ def _items(row: Any, origin: _Origin) -> Iterator[Found]:
         if not layout.questions:
             yield _record(row, origin) if name == "records" else _item(row, row, layout, origin)
             return
-        _scene(row, layout)  # each question reads it again; its faults are reported once
+        _scene(row, layout)  # read again for each question, but its errors are reported once
         if not isinstance(row[layout.questions], list):
             raise RecordError(f"`{layout.questions}` is no list")
     except RecordError as error:
@@ -142,10 +142,10 @@ def _items(row: Any, origin: _Origin) -> Iterator[Found]:
 def _item(
     row: Row, fields: Row, layout: Layout, origin: _Origin, number: int | None = None
 ) -> Item:
-    """Read a question as its layout declares it.
+    """Read a question according to the given layout.
 
-    `fields` are the question's own fields, which may be the row's. `number` counts the questions if
-    a row holds several.
+    `fields` are the question's own fields, or the fields of the row. If a row contains several
+    questions, `number` is the position of this one.
     """
     for names in (layout.question, layout.answer):
         if not any(name in fields for name in names):
@@ -316,7 +316,9 @@ def _babi(text: str, origin: _Origin) -> Iterator[Found]:
 
 
 def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str | list[str]]:
-    """Name of the answer space, its labels, and the answer expressed in them."""
+    """Return the name of the answer space, its labels, and the answer expressed with these
+    labels.
+    """
     if len(benchmark.spaces) == 1:
         ((name, labels),) = benchmark.spaces.items()
         return name, list(labels), _in_space(text, list(labels), "")
@@ -333,7 +335,7 @@ def _babi_answer(benchmark: Benchmark, text: str) -> tuple[str, list[str], str |
 
 
 def _value(row: Row, names: Sequence[str]) -> Any:
-    """The value of the first of the given fields that the row has, or None."""
+    """Return the value of the first of the given fields that the row has, or None."""
     return next((row[name] for name in names if name in row), None)
 
 
@@ -346,7 +348,7 @@ def _is_texts(value: Any) -> bool:
 
 
 def _task(file: str) -> str:
-    """The task number in a file's name: 3 for `qa3_train.json`."""
+    """Return the task number in a file name, such as 3 for `qa3_train.json`."""
     task = re.search(r"qa(\d+)", Path(file).name)
     return task.group(1) if task else ""
 
@@ -371,7 +373,7 @@ _INNER_END = re.compile(r"[.!?]\s+[A-Z]")
 
 
 def _scene(row: Row, layout: Layout) -> Scene:
-    """Read the scene: a list if each item is one sentence, otherwise one text."""
+    """Read the scene. Return a list if each item is one sentence, otherwise a single text."""
     value = _value(row, layout.scene)
     if not isinstance(value, str) and not _is_texts(value):
         raise RecordError(f"a scene is a text or a list of texts; found {type(value).__name__}")
@@ -386,7 +388,7 @@ def _scene(row: Row, layout: Layout) -> Scene:
 
 
 def _chosen(answer: Any, choices: list[str] | None) -> Any:
-    """Replace an answer that is a position among the choices by that choice."""
+    """If an answer is a position in the list of choices, replace it by that choice."""
     if isinstance(answer, bool) or not isinstance(answer, int):
         return answer
     if choices is None or not 0 <= answer < len(choices):
@@ -395,7 +397,9 @@ def _chosen(answer: Any, choices: list[str] | None) -> Any:
 
 
 def _in_space(answer: Any, labels: list[str], space: str) -> Any:
-    """Spell an answer as in its answer space. It is a list if the release's answer is one."""
+    """Spell an answer as in the given answer space. If the release's answer is a list, so is the
+    result.
+    """
     many = isinstance(answer, list | tuple)
     found: list[str] = []
     for one in answer if many else [answer]:

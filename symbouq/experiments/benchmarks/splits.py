@@ -1,8 +1,9 @@
-"""Splits that are the same on every machine and keep each scene in one split.
+"""Makes splits that are the same on every machine and never divide a scene between splits.
 
-A scene is identified by a hash of its words and by the release's name for it; its questions stay
-together. Scenes are taken in the order of a seeded hash. The last scene's questions are taken in
-the order of another hash, until the split has exactly the requested size, if the data suffice.
+A scene is identified by a hash of its words and by its name in the release. All questions about a
+scene stay together. Scenes are taken in the order of a seeded hash. From the last scene of a split,
+questions are taken in the order of another hash until the split has exactly the requested size (if
+there are enough questions).
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ Group = list[Item]
 
 @dataclass
 class Cut:
-    """The questions of each split, and notes in sentences. `unused` counts questions in no split,
-    `overlapping` those left out because their scene is in another split.
+    """The questions of each split, and notes. `unused` is the number of questions in no split,
+    `overlapping` the number of questions omitted because their scene is in another split.
     """
 
     rows: dict[str, list[Item]] = field(default_factory=dict)
@@ -52,14 +53,14 @@ def grouped(items: Sequence[Item]) -> list[Group]:
 
 
 def separate(groups: Sequence[Group], drop: bool) -> tuple[list[Group], int]:
-    """Separate the release's splits. Return groups that lie in at most one split each, and the
+    """Separate the release's splits. Return groups of questions, each in at most one split, and the
     number of dropped questions.
 
-    With `drop`, a scene in two splits is kept only in the later one (test before validation before
-    train).
+    With `drop`, a scene that is in several splits is kept only in one: in test if possible,
+    otherwise in validation.
 
     Raises:
-        BenchmarkError: If a scene is in two splits, without `drop`.
+        BenchmarkError: If a scene is in two splits and `drop` is not set.
     """
     kept: list[Group] = []
     clashes: list[Group] = []
@@ -97,9 +98,10 @@ def cut(
 ) -> Cut:
     """Split a benchmark. If `sizes` is None, the release's own splits are kept.
 
-    If the release lacks a split, it is drawn from rows without a split, otherwise from what is left
-    of training, and validation as a last resort from test. Notes say so. Scarce rows are shared
-    evenly. With `pool`, rows are drawn regardless of their split; `drop` is as in `separate`.
+    If the release lacks a split, it is drawn from rows without a split, otherwise from the rest of
+    training. Validation is drawn from test as a last resort. Such cases are mentioned in the notes.
+    If there are too few rows, they are shared evenly. With `pool`, rows are drawn regardless of
+    their split. `drop` is as in `separate`.
 
     Raises:
         BenchmarkError: If a scene is in two splits.
@@ -133,12 +135,12 @@ def cut(
 
 
 _DONORS = {"train": ("",), "validation": ("", "train", "test"), "test": ("", "train")}
-"""Sources of rows for a split that the release lacks. The empty name stands for rows without a
-split."""
+"""For each split, the sources of rows if the release lacks this split. The empty string stands for
+rows without a split."""
 
 
 def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int]) -> None:
-    """Fill the splits. One that the release lacks is filled from the first source that has rows."""
+    """Fill the splits. A split that the release lacks is filled from the first source with rows."""
     plan: dict[str, dict[str, int]] = defaultdict(dict)
     for name, size in sizes.items():
         donors = (name,) if by_split[name] else _DONORS[name]
@@ -154,9 +156,10 @@ def _draw(done: Cut, by_split: dict[str, list[Group]], sizes: Mapping[str, int])
 
 
 def _take(done: Cut, groups: list[Group], wanted: Mapping[str, int]) -> None:
-    """Move whole scenes from a list into splits; only the last scene of each split may be divided.
+    """Move whole scenes from a list into splits. Only the last scene of each split may be taken in
+    part.
 
-    If rows are scarce, no incomplete split gets more than another.
+    If there are too few rows, all incomplete splits get the same number.
     """
     left = sum(map(len, groups))
     by_size = sorted(wanted, key=wanted.__getitem__)
@@ -191,10 +194,10 @@ def _restore_order(done: Cut, items: Sequence[Item]) -> None:
 
 
 def check_apart(rows: Mapping[str, Sequence[Item]]) -> None:
-    """Check that the written splits share no scene.
+    """Check that the written splits have no scene in common.
 
     Raises:
-        BenchmarkError: If two of them do.
+        BenchmarkError: If two splits have a scene in common.
     """
     first: dict[str, tuple[str, str]] = {}
     for name, items in rows.items():

@@ -1,10 +1,12 @@
-"""Hides or blurs more and more sentences of a scene, until it no longer decides the question.
+"""Hides or blurs more and more sentences of a scene, until the scene no longer decides the
+question.
 
-If possible, the first one is not needed for the answer, so the question stays decided. Next come
-premises of the answer, then the rest. Ties are broken by the scene and question alone, so all
-traces about a question lose the same sentences. Hiding part of a scene should only leave more open.
-So a sentence is kept if the scene would say something else without it, for example because others
-refer to it. Blurring a sentence leaves only the denial of its converse.
+If possible, the first sentence is one that the answer does not need, so the question stays decided.
+Next come premises of the answer, then all other sentences. Ties are broken by a hash of only the
+scene and the question, so all traces about a question lose the same sentences. Hiding sentences
+should never change what the remaining scene means. So a sentence is kept if the scene would have
+another meaning without it, for example because other sentences refer to it. A blurred sentence only
+denies the converse of the original relation.
 """
 
 from __future__ import annotations
@@ -35,8 +37,8 @@ def degrading(
     ontology: str | None = None,
     pipeline: str | None = None,
 ) -> Work:
-    """Make a worker that writes the steps of a record (`degraded`) and keeps whether each is
-    decided.
+    """Make a worker that writes the steps of each record (`degraded`) and collects whether each
+    step is decided.
     """
     auditor = TraceAuditor(profile, ontology, pipeline=pipeline)
 
@@ -54,9 +56,9 @@ def degraded(
     last: int | None = None,
     blur: bool = False,
 ) -> Iterator[Record]:
-    """Yield the steps of a record. At step n, n sentences are hidden: those of step n - 1 and one
-    more. At least one sentence stays. With `blur`, sentences that state a direction are blurred
-    instead; the key is then `blurred`.
+    """Yield the steps of a record. At step n, n sentences are hidden: those hidden at step n - 1
+    and one more. At least one sentence stays. With `blur`, sentences that state a direction are
+    blurred instead, and the key `hidden` becomes `blurred`.
 
     Each step is the record with the remaining scene and:
 
@@ -72,7 +74,8 @@ def degraded(
     Steps `first` to `last` are yielded; without `last`, the first open step is the last.
 
     Raises:
-        RecordError: If the whole scene cannot be read or contradicts itself, or nothing is asked.
+        RecordError: If the whole scene cannot be read or contradicts itself, or there is no
+            question.
     """
     record = instance.model_dump(exclude_unset=True, exclude={"readings"})
     says = record.keys() & {"response", "conclusion", "claims"}
@@ -103,7 +106,7 @@ def degraded(
         decided = _decided(found) and set(found.certain) == set(whole.certain)
         if decided:
             named = [int(premise.rpartition(":")[2]) for premise in found.premises]
-            # Sentences are numbered anew in the remaining scene.
+            # Sentences are renumbered in the remaining scene.
             premises |= {left[n - 1] if hidden and not blur else n for n in named}
         if len(hidden) >= first:
             step: Record = {
@@ -119,7 +122,7 @@ def degraded(
             yield {**view, **step}
         if len(hidden) == last or (last is None and hidden and not decided):
             return
-        wanted = bool(hidden)  # the first one hidden should not affect the answer
+        wanted = bool(hidden)  # the first hidden sentence should not affect the answer
         left.sort(key=lambda n: ((n in premises) != wanted, order.index(n)))
         for number in left if blur or len(left) > 1 else ():
             if blur and number not in scene.vaguer:
@@ -140,7 +143,7 @@ class _Scene:
         self._relations = list[tuple[int, Record]]()
         given = instance.scene_relations
         if given is not None and not all(relation.sentence for relation in given):
-            self._record.pop("scene", None)  # its sentences are not the ones counted
+            self._record.pop("scene", None)  # the scene's own sentences are not used
         if "scene" in self._record:
             self._record["scene"] = self._parser.sentences(instance)
         if given is not None:
@@ -169,8 +172,9 @@ class _Scene:
 
     @cached_property
     def vaguer(self) -> dict[int, list[tuple[str, str, str]]]:
-        """For each sentence, the denied converses of its directions. A sentence that describes its
-        things in other words is left out, because those words may be needed.
+        """For each sentence, the denials that replace its directions when it is blurred. A sentence
+        that refers to its things by words other than their names is omitted, because these words
+        may be needed.
         """
         ontology, relations = self._parser.ontology, self._parser.ontology.relations
         found: dict[int, dict[frozenset[str], tuple[str, str, str]]] = {}
@@ -194,7 +198,7 @@ class _Scene:
         }
 
     def blurred(self, numbers: Collection[int]) -> Record:
-        """Return the record with the given sentences replaced by their vaguer forms."""
+        """Return the record with the given sentences replaced by their blurred versions."""
         wording = self._parser.ontology.lexicon.wording
         view = {**self._record}
         if "scene" in view:
@@ -244,7 +248,7 @@ def _says_less(found: Answer, whole: Answer) -> bool:
 
 
 def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str]) -> str | None:
-    """Status of an answer in a scene; None if the answer is not a label."""
+    """Return the status of an answer in a scene; None if the answer is not a label."""
     if not given or not {*given} <= {*labels}:
         return None
     same = found.status == "answered" and not found.default and {*given} == {*found.answer}
@@ -254,8 +258,8 @@ def _standing(given: Sequence[str] | None, found: Answer, labels: Sequence[str])
 
 
 def _uses(auditor: TraceAuditor, trace: Trace) -> Mapping[int, Sequence[int]]:
-    """Map each sentence to the reasoning claims whose verdicts rest on it. A claim that derives the
-    answer from several sentences merely repeats the conclusion, and is left out.
+    """Map each sentence to the reasoning claims with verdicts that depend on it. A claim that
+    derives the answer from several sentences merely repeats the conclusion, and is omitted.
     """
     *steps, last = auditor.audited(trace)["claims"] or [None]
     asked = _pairs(last) if last else set()

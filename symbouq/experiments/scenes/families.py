@@ -43,7 +43,7 @@ class Problem:
         scene: The sentences, in random order.
         question: The question, or the statement to judge.
         answer: The right label, or a list of labels if answers are sets.
-        reasoning: Sound steps. A few in the family `blocks` exceed the contract's length.
+        reasoning: Sound steps. In the family `blocks`, a few are longer than the contract allows.
         facts: Stated facts, one per sentence, in their canonical direction.
     """
 
@@ -58,16 +58,18 @@ class Problem:
 
     @property
     def conclusion(self) -> str:
-        """The answer, worded as in a trace."""
+        """The answer as worded in a trace."""
         return self.answer if isinstance(self.answer, str) else ", ".join(self.answer)
 
     @property
     def trace(self) -> Structured:
-        """A trace with the sound reasoning and the answer."""
+        """Return a trace with the sound reasoning and the right answer."""
         return Structured(self.reasoning, self.conclusion)
 
     def record(self, identity: str) -> dict[str, Any]:
-        """The problem as a record, with the facts that decide whether claims are true."""
+        """Return the problem as a record, including the facts from which the truth of claims is
+        determined.
+        """
         return {
             "id": identity,
             "dataset": f"scenes-{self.family}",
@@ -81,7 +83,9 @@ class Problem:
 
 
 def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Problem:
-    """A chain of unit steps between letters. Where is its first letter relative to its last?"""
+    """Make a chain of unit steps between letters. The question is where the first letter is
+    relative to the last.
+    """
     names = draw.sample(ascii_uppercase, hops + 1 + draw.choice((0, 1, 1, 2)))
     path, others = names[: hops + 1], names[hops + 1 :]
     ways = [way for way in NINE if way in wordings and way != "overlap"]
@@ -109,9 +113,10 @@ def chains(hops: int, draw: random.Random, wordings: Wordings = SCENE) -> Proble
 
 
 def blocks(hops: int, draw: random.Random) -> Problem:
-    """Coloured shapes in adjacent blocks. Which relations hold?
+    """Make coloured shapes in adjacent blocks. The question is which relations hold.
 
-    One hop asks within a block, two about a shape and a block, three across blocks.
+    Questions with one hop are about two shapes in a block, with two hops about a shape and a block,
+    and with three hops about shapes in different blocks.
     """
     names = [f"block {letter}" for letter in draw.sample(ascii_uppercase[:6], 3)]
     shapes = draw.sample([f"the {c} {s}" for c in _COLOURS for s in _SHAPES], 4)
@@ -136,7 +141,9 @@ def blocks(hops: int, draw: random.Random) -> Problem:
 
 
 def regions(hops: int, draw: random.Random) -> Problem:
-    """Places within places. Is one inside, around, outside or touching another?"""
+    """Make nested places. The question is whether one is inside, around, outside or touching
+    another.
+    """
     names = [f"the {name}" for name in draw.sample([*_PLACES, *_OBJECTS], 6)]
     kind = draw.choice(("inside", "contains", "outside") if hops > 1 else NESTING[:4])
     aside = (names[5], draw.choice(("inside", "outside")), names[4])
@@ -168,8 +175,8 @@ def regions(hops: int, draw: random.Random) -> Problem:
 
 
 def distances(hops: int, draw: random.Random) -> Problem:
-    """Things in places that are near or far. How far is one from another, if this can be
-    determined?
+    """Make things in places that are near or far. The question is how far one thing is from
+    another, if this can be determined.
     """
     places = [f"the {name}" for name in draw.sample(_PLACES, 3)]
     things = [f"the {name}" for name in draw.sample(_OBJECTS, 4)]
@@ -196,14 +203,14 @@ def distances(hops: int, draw: random.Random) -> Problem:
 
 
 def inference(hops: int, draw: random.Random) -> Problem:
-    """A statement to be judged by premises: entailed, contradicted, or neither."""
+    """Make a statement to be judged by premises: entailed, contradicted, or neither."""
     names = [f"the {name}" for name in draw.sample([*_OBJECTS, *_PLACES], hops + 3)]
     side = draw.choice(SIDES)
     label = draw.choice(JUDGEMENTS)
     path = names[: hops + 1]
     links = [(u, side, v) for u, v in pairwise(path)]
     if label == "neutral":
-        # Reverse one link, so that nothing follows for the ends.
+        # Reverse one link, so that nothing follows about the two ends.
         cut = draw.randrange(hops)
         u, _, v = links[cut]
         links[cut] = (u, OPPOSITE[side], v) if hops > 1 else (u, side, names[-2])
@@ -236,8 +243,8 @@ FAMILIES: dict[str, Callable[[int, random.Random], Problem]] = {
 def problems(
     family: str, count: int | None, seed: int, hops: Sequence[int] = (1, 2, 3)
 ) -> Iterator[Problem]:
-    """Yield problems of a family, determined by the seed; if `count` is None, without end. The
-    values in `hops` are used in turn.
+    """Yield `count` problems of a family, determined by the seed; if `count` is None, the sequence
+    is endless. The values in `hops` are used in turn.
     """
     for number in itertools.count() if count is None else range(count):
         draw = random.Random(f"{family}/{seed}/{number}")
@@ -271,8 +278,8 @@ def _sum(links: Sequence[Fact]) -> str:
 
 
 def _turned(fact: Fact, facts: Sequence[Fact]) -> list[str]:
-    """Steps that turn a stated fact into its converse `fact`: one, or two if one is too long for
-    the contract. None if the scene states `fact` itself.
+    """Return the steps that derive `fact` from its converse in the scene: one step, or two if one
+    would be too long for the contract. If the scene states `fact` itself, there are none.
     """
     if fact in facts:
         return []

@@ -1,9 +1,10 @@
-"""Layouts of things, and the relations that hold in all of them.
+"""Determines which relations hold in all possible layouts of things.
 
-A box is an interval on each axis, and a fact puts end points in order: `left(u, v)` says that u
-ends before v begins. Such facts form a partial order. A relation holds in every layout exactly if
-reachability implies its order, so neither search nor inference rules are needed. Unit steps (the
-family `chains`) allow only one layout, whose coordinates are added up.
+A box is an interval on each axis, and a fact orders end points: `left(u, v)` means that u ends
+before v begins. Such facts form a partial order. A relation holds in every layout if and only if
+its order of end points follows by reachability, so neither search nor inference rules are needed.
+With unit steps (the family `chains`), there is only one layout, and coordinates are obtained by
+adding the steps.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ Node = TypeVar("Node")
 Fact = tuple[str, str, str]
 """Subject, relation and object."""
 End = tuple[str, int, int]
-"""An end point: the thing, 0 for its beginning or 1 for its end, and the axis."""
+"""An end point: a thing, 0 for the beginning or 1 for the end, and the axis."""
 
 STEPS: dict[str, tuple[int, int]] = {
     "left": (-1, 0),
@@ -46,7 +47,7 @@ OPPOSITE = {
     "outside": "outside",
 }
 OPPOSITE |= {other: name for name, other in OPPOSITE.items()}
-"""Each relation's converse."""
+"""The converse of each relation."""
 
 
 def converse(fact: Fact) -> Fact:
@@ -61,7 +62,9 @@ def direction(dx: int, dy: int) -> str:
 
 
 def coordinates(facts: Iterable[Fact], origin: str) -> dict[str, tuple[int, int]]:
-    """Coordinates of all things linked to `origin` by unit steps. The origin is at (0, 0)."""
+    """Compute the coordinates of all things linked to `origin` by unit steps. The origin is at (0,
+    0).
+    """
     facts = list(facts)
     placed = {origin: (0, 0)}
     while True:
@@ -82,10 +85,10 @@ class Boxes:
     """Relations that hold, or fail, in every layout of boxes with the given facts.
 
     Attributes:
-        before: For each end point, those strictly after it.
-        within: Containers of each thing, direct or not.
+        before: For each end point, the end points that are strictly after it.
+        within: Direct and indirect containers of each thing.
         stated: Facts about distance and touch, with their converses.
-        apart: Pairs of things that share nothing, in both orders.
+        apart: Pairs of things that do not overlap, in both orders.
     """
 
     def __init__(self, facts: Iterable[Fact]) -> None:
@@ -156,7 +159,7 @@ class Boxes:
                 self.before[name, 1, axis] = set()
 
     def _stated_around(self, u: str, relation: str, v: str) -> bool:
-        """Whether the relation is stated between the two things or between containers of them."""
+        """Whether the relation is stated between the two things or between their containers."""
         around = product({u, *self.within[u]}, {v, *self.within[v]})
         return any((a, relation, b) in self.stated for a, b in around)
 
@@ -165,15 +168,15 @@ class Boxes:
 
 
 def _orders(u: str, relation: str, v: str) -> list[tuple[str, str, int]]:
-    """For each axis of a direction: the thing that ends first, the thing that begins then, the
-    axis.
+    """Return, for each axis of a direction, the thing that ends first, the thing that begins
+    afterwards, and the axis.
     """
     steps = enumerate(STEPS[relation])
     return [(u, v, axis) if step < 0 else (v, u, axis) for axis, step in steps if step]
 
 
 def _close(successors: dict[Node, set[Node]]) -> None:
-    """Add indirect successors to the successors of each node (Warshall)."""
+    """Add indirect successors to the successors of each node (Warshall's algorithm)."""
     for middle in successors:
         for reached in successors.values():
             if middle in reached:

@@ -1,7 +1,7 @@
-"""Labels a generated trace according to the layout of its scene.
+"""Labels the steps of a generated trace according to the layout of its scene.
 
-A step is right if everything it states holds in every layout. Steps not in the generator's own
-words get no label.
+A step is right if everything it states holds in every layout. Steps that do not use the generator's
+plain wording get no label.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ def labels(record: dict[str, Any]) -> list[int | None]:
     """Label each reasoning step in a trace about a generated scene: 1 right, 0 wrong, None
     unreadable.
 
-    The last label, for the conclusion, is None, because answers are compared, not judged.
+    The last label, for the conclusion, is None, because answers are compared with the right answer
+    instead.
 
     Raises:
         RecordError: If the record has no `meta.facts` (`Problem.record`).

@@ -1,6 +1,6 @@
 """Sentences for the generated scenes, with `{u}` and `{v}` for the things.
 
-A relation has many wordings in scenes, but only one in reasoning, so steps can be judged without a
+In scenes, a relation has many wordings, but in reasoning only one. So steps can be judged without a
 parser.
 """
 
@@ -95,21 +95,21 @@ _PREDICATES = {
 
 
 def sentence(fact: Fact, draw: random.Random, wordings: Wordings = SCENE) -> str:
-    """State a fact as a sentence for a scene, in a random wording."""
+    """Write a fact as a sentence for a scene, in a random wording."""
     u, relation, v = fact
     text = draw.choice(wordings[relation]).format(u=u, v=v)
     return text[0].upper() + text[1:]
 
 
 def atom(fact: Fact) -> str:
-    """State a fact in the plain wording of reasoning, without a full stop."""
+    """Write a fact in the plain wording used in reasoning, without a full stop."""
     u, relation, v = fact
     return f"{u} {_PREDICATES[relation]} {v}"
 
 
 def facts_of(step: str) -> list[Fact] | None:
-    """Read the facts that a step states in plain wording, joined by `and`, `so` and commas. None
-    for other wordings.
+    """Read the facts that a step states in plain wording, joined by `and`, `so` and commas. Return
+    None for any other wording.
     """
     text = step.strip().rstrip(".").replace(", so ", " and ").replace(", and ", " and ")
     read = [_fact(part.strip()) for part in text.split(" and ")]

@@ -1,8 +1,8 @@
 """The reliability evidence bank: fitted, calibrated and stored scorers.
 
-A fitted scorer is a folder with its description and calibration (`scorer.json`), its training time
-(`timing.json`) and possibly a network (`symbouq.evidence.scorers.learned`). All choices are made on
-training and validation data, so scoring reads no labels.
+A fitted scorer is stored as a folder that contains its description and calibration (`scorer.json`),
+its training time (`timing.json`) and possibly a network (`symbouq.evidence.scorers.learned`). All
+choices are made on training and validation data, so scoring needs no labels.
 """
 
 from symbouq.evidence.scorers.bank.fitted import (

@@ -28,10 +28,10 @@ DESCRIPTION, TIMING = "scorer.json", "timing.json"
 """Files of a stored scorer."""
 
 UNREADABLE = "something to read"
-"""What is missing from a trace without claims or without tokens."""
+"""Message for a trace without claims or without tokens."""
 
 _RESOURCES = ("equivalence", "backbone")
-"""Attributes of a scorer that affect its values and are therefore named in its description."""
+"""Attributes of a scorer that affect its values and are therefore part of its description."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,9 @@ class Fitted:
 
     @property
     def description(self) -> dict[str, Any]:
-        """Content of `scorer.json`, including the names of the equivalence and the backbone."""
+        """Return the content of `scorer.json`, including the names of the equivalence and the
+        backbone.
+        """
         resources = {part: getattr(self.scorer, part, None) for part in _RESOURCES}
         return {
             "format": FORMAT,
@@ -75,7 +77,9 @@ class Fitted:
 
 
 def seeds_of(scorer: type[Scorer], seeds: Sequence[int]) -> Sequence[int]:
-    """Seeds to fit a scorer with: only the first if it is not random."""
+    """Return the seeds for fitting a scorer. If the scorer is not random, this is only the first
+    seed.
+    """
     return seeds if scorer.seeded else seeds[:1]
 
 
@@ -89,7 +93,8 @@ def fit(
 ) -> Fitted:
     """Fit a scorer on source data and calibrate it on validation.
 
-    `settings` apply to networks; seed and device come from the other arguments.
+    `settings` apply to networks. Their seed and device are replaced by those in the other
+    arguments.
 
     Raises:
         SymboUQError: If the name is unknown, a package is missing, a split is empty or lacks a
@@ -112,7 +117,8 @@ def fit_into(
     settings: Settings | None,
     resources: Resources,
 ) -> Fitted:
-    """Fit a scorer and store it in the folder `models`, unless the same fit is already there.
+    """Fit a scorer and store it in the folder `models`, unless the same fit is already stored
+    there.
 
     Raises:
         SymboUQError: As in `fit`.
@@ -123,7 +129,7 @@ def fit_into(
         if earlier.data == fingerprint(train, validation, settings):
             return earlier
     except SymboUQError:
-        pass  # there is none, it was interrupted, or it used another equivalence
+        pass  # nothing is stored, storing was interrupted, or another equivalence was used
     fitted = fit(name, train, validation, seed, settings, resources)
     save(fitted, models)
     return fitted
@@ -133,7 +139,8 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
     """Fit the min-max statistics, reduction and Platt map of a standalone scorer on validation.
 
     Raises:
-        SymboUQError: If the split is empty, has only one class, or gives no trace a value.
+        SymboUQError: If the split is empty or has only one class, or if the scorer gives no trace a
+            value.
     """
     known = [item for item in validation if item.correct is not None]
     faults = [fault_of(scorer, item.example) for item in known]
@@ -146,7 +153,7 @@ def calibrate(scorer: Scorer, validation: Sequence[Labelled]) -> Calibrator:
 
 
 def fault_of(scorer: Scorer | type[Scorer], example: Example) -> str:
-    """What an example lacks to be scored, in words; empty if nothing."""
+    """Describe what an example lacks to be scored; empty if it lacks nothing."""
     return scorer.lacks(example) if readable(example) else UNREADABLE
 
 
@@ -157,7 +164,7 @@ def _readable(items: Sequence[Labelled]) -> list[Labelled]:
 def fingerprint(
     train: Sequence[Labelled], validation: Sequence[Labelled], settings: Settings | None
 ) -> str:
-    """Hash of everything that determines a fit: the settings, and the readable traces with their
+    """Hash everything that determines a fit: the settings, and the readable traces with their
     claims, labels, audits and signals.
     """
     digest = hashlib.sha256(json.dumps(asdict(settings) if settings else None).encode())
@@ -177,8 +184,8 @@ def fingerprint(
 def possible(
     names: Sequence[str], examples: Sequence[Example], resources: Resources
 ) -> tuple[list[str], dict[str, str]]:
-    """Scorers whose needs the given traces and resources meet, and what each other scorer is
-    missing.
+    """Return the scorers that can be used with the given traces and resources. For each of the
+    other scorers, return what is missing.
 
     Raises:
         SymboUQError: If a scorer in `names` is not possible.
@@ -204,7 +211,7 @@ def possible(
 
 
 def folder_of(models: str | Path, name: str, seed: int) -> Path:
-    """Folder of a scorer within the folder `models`."""
+    """Return a scorer's folder within the folder `models`."""
     slug = re.sub(r"[^a-z]+", "-", name.casefold()).strip("-")
     return Path(models) / slug / f"seed-{seed}"
 
@@ -216,7 +223,7 @@ def save(fitted: Fitted, models: str | Path) -> Path:
     fitted.scorer.save(folder)
     timing = {"training_seconds": round(fitted.seconds, 2)}
     (folder / TIMING).write_text(json.dumps(timing) + "\n", encoding="utf-8")
-    # Write this last: a folder without it comes from an interrupted attempt.
+    # Write this file last. Without it, a folder counts as the remains of an interrupted attempt.
     text = json.dumps(fitted.description, indent=2, ensure_ascii=False) + "\n"
     (folder / DESCRIPTION).write_text(text, encoding="utf-8")
     return folder
@@ -252,10 +259,11 @@ def load(folder: str | Path, resources: Resources | None = None) -> Fitted:
 
 
 def kept(models: str | Path, names: Sequence[str] = ()) -> list[Path]:
-    """Folders of stored scorers (all, or those in `names`), in the paper's order, then by seed.
+    """Return the folders of stored scorers (all, or those in `names`), in the paper's order, then
+    by seed.
 
     Raises:
-        SymboUQError: If there are none, or one in `names` is missing.
+        SymboUQError: If no scorers are stored, or a scorer in `names` is missing.
     """
     wanted = {entry(name).name for name in names}
     folders: list[Path] = []

@@ -30,11 +30,12 @@ class Score:
         id: Id of the trace.
         method: Name of the scorer.
         seed: Seed of the scorer's fit.
-        claims: Values in the scorer's orientation, one per claim; empty if nothing could be read.
+        claims: Values in the scorer's orientation, one per claim; empty if the trace could not be
+            read.
         score: Calibrated probability that the delivered answer is right, or None.
-        reduction: How the claims' values were reduced to one.
+        reduction: How the values of the claims were combined into one value.
         tokens: One value per token, if requested and available.
-        lacks: What the trace lacks to be scored, in words; empty if nothing.
+        lacks: Description of what the trace lacks to be scored; empty if it lacks nothing.
     """
 
     id: str
@@ -55,8 +56,8 @@ class Scored(NamedTuple):
 
 
 def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) -> Iterator[Score]:
-    """Score the given traces in order. A trace with too little to read gets no score
-    (`Scorer.lacks`).
+    """Score the given traces in order. A trace without the necessary content (`Scorer.lacks`) gets
+    no score.
 
     Raises:
         SymboUQError: If an example lacks an input that the scorer needs.
@@ -78,12 +79,13 @@ def scores(fitted: Fitted, examples: Sequence[Example], tokens: bool = False) ->
 
 
 class Scoring:
-    """Stored scorers (`kept`), ready to score the traces of a split, optionally token by token.
+    """Stored scorers (see `kept`), ready to score the traces of a split, optionally token by token.
 
-    If a validation split of the same dataset is given, they are recalibrated on it.
+    If a validation split of the same dataset is given, the scorers are recalibrated on it.
 
     Raises:
-        SymboUQError: If a scorer cannot be loaded, or validation lacks labels or a class.
+        SymboUQError: If a scorer cannot be loaded, or the validation split has no labels or only
+            one class.
     """
 
     def __init__(
@@ -138,8 +140,9 @@ def _schema() -> pa.Schema:
 def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[str, int]:
     """Write scores as Parquet, scorer after scorer, with one row per trace, method and seed.
 
-    The metadata holds the descriptions (`scorers`) and the reasons for missing scores (`lacking`).
-    Each part must hold scores from the same scorers. Returns the number of rows of each scorer.
+    The metadata contains the descriptions (`scorers`) and the reasons for missing scores
+    (`lacking`). All parts must contain scores from the same scorers. Returns the number of rows for
+    each scorer.
     """
     schema = _schema()
     import pyarrow as pa
@@ -168,7 +171,7 @@ def write_scores(path: str | Path, parts: Iterable[Sequence[Scored]]) -> dict[st
 
 
 def read_calibrators(path: str | Path) -> dict[tuple[str, int], Calibrator]:
-    """Read the calibrators of the scores in a file, by method and seed.
+    """Read the calibrators in a file of scores, by method and seed.
 
     Raises:
         SymboUQError: If the file has no scores.

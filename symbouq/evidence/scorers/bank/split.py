@@ -14,13 +14,13 @@ from symbouq.evidence.signals.cache import SignalsCache, examples
 from symbouq.evidence.signals.example import Example
 
 CHUNK = 256
-"""Number of traces scored together. It is the same everywhere, because the last digits of a
-network's output depend on which traces share its batch."""
+"""Number of traces scored together. It is fixed, because the last digits of a network's output
+depend on which traces are in the same batch."""
 
 
 @dataclass(frozen=True)
 class Split:
-    """Paths of a split's traces and, where they exist, its folder of signals, audits and labels."""
+    """Paths of a split's traces and, if they exist, its signals folder, audits and labels."""
 
     traces: Path
     signals: Path | None = None
@@ -54,17 +54,17 @@ class Split:
         Signals are memory-mapped, so they take no memory until they are read.
 
         Raises:
-            SymboUQError: If the files do not fit together.
+            SymboUQError: If the files do not match.
         """
         signals = SignalsCache(self.signals, mapped=True) if self.signals is not None else None
         return [*examples(self.traces, signals, self.audits)]
 
     def chunks(self) -> Iterator[list[Example]]:
-        """Yield chunks of up to `CHUNK` traces with audits; `Scoring` adds the signals. There is at
-        least one chunk.
+        """Yield chunks of up to `CHUNK` traces with audits; `Scoring` adds the signals. At least
+        one chunk is yielded.
 
         Raises:
-            SymboUQError: If the files do not fit together.
+            SymboUQError: If the files do not match.
         """
         every = examples(self.traces, self.signals, self.audits, light=True)
         yield list(islice(every, CHUNK))
@@ -75,7 +75,7 @@ class Split:
         """Return the traces with at least one label.
 
         Raises:
-            SymboUQError: If there are no labels, or the files do not fit together.
+            SymboUQError: If there are no labels, or the files do not match.
         """
         if self.labels is None:
             raise SymboUQError(f"{self.traces.parent} has no labels.jsonl")

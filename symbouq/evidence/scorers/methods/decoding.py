@@ -1,8 +1,9 @@
-"""Scores from decoding probabilities (appendix Training-Free Baselines); all are uncertainties.
+"""Scores from decoding probabilities (appendix Training-Free Baselines). All of them are
+uncertainties.
 
-They read the tokens aligned with a claim, or all tokens of the trace if a claim has none. The
-definitions are the paper's. Each docstring says how scores of the same name in other libraries
-differ.
+They use the tokens aligned with a claim, or all tokens of the trace if no token is aligned with the
+claim. The definitions follow the paper. Each docstring explains how scores of the same name in
+other libraries differ.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from symbouq.evidence.signals.example import Example, Signals
 from symbouq.metrics import Values
 
 FLOOR = float(np.log(np.finfo(np.float32).tiny))
-"""The lowest log-probability used, that of the smallest normal float32 (-87.3). Lower ones,
-including minus infinity, come from underflow or a mask, and are replaced by it."""
+"""The lowest log-probability used: the logarithm of the smallest normal float32 (-87.3). Lower
+values, including minus infinity, result from underflow or a mask, and are replaced by this
+value."""
 
 
 class _TokenStatistic(Scorer):
@@ -29,7 +31,7 @@ class _TokenStatistic(Scorer):
     needs = frozenset({"tokens"})
 
     def values(self, example: Example) -> Values:
-        """Reduce the tokens' numbers to one for each claim.
+        """Combine the values of the tokens into one value per claim.
 
         Raises:
             SymboUQError: If a probability is not a number.
@@ -41,7 +43,7 @@ class _TokenStatistic(Scorer):
         return np.array([self._reduced(part) for part in parts], np.float64)
 
     def token_values(self, example: Example) -> Values:
-        """Compute the number for each token.
+        """Compute the value of each token.
 
         Raises:
             SymboUQError: If a probability is not a number.
@@ -67,8 +69,8 @@ class Perplexity(_TokenStatistic):
     """exp of the mean negative log-likelihood of a claim's n tokens, `exp(-(1/n) * sum(log p(x_t |
     x_<t)))`.
 
-    In lm-polygraph, the score of this name is the mean negative log-likelihood itself. Values lie
-    in [1, e^87.3]; see `FLOOR` for probability zero.
+    In lm-polygraph, the score of this name is the mean negative log-likelihood without exp. Values
+    lie in [1, e^87.3]; see `FLOOR` for how probability zero is treated.
     """
 
     name = "Perplexity"
@@ -91,9 +93,9 @@ class TokenEntropy(_TokenStatistic):
     """Mean over a claim's tokens of the entropy of the four top probabilities, in nats: `H_t =
     -sum(q_i * log q_i)` with `q_i = p_i / (p_1 + ... + p_4)`.
 
-    Without renormalising, a flat distribution with little mass in its top four would look certain.
-    Values thus lie in [0, log 4], whereas lm-polygraph's entropy covers the whole vocabulary. Four
-    zeros give log 4.
+    Without renormalisation, a flat distribution with little mass in the top four would look
+    certain. With it, values lie in [0, log 4]. In lm-polygraph, the entropy covers the whole
+    vocabulary. If all four probabilities are 0, the value is log 4.
     """
 
     name = "Token Entropy"
@@ -109,8 +111,9 @@ class TokenEntropy(_TokenStatistic):
 class MCP(_TokenStatistic):
     """One minus the largest token probability, averaged over a claim's tokens.
 
-    That is the probability of the most likely token, chosen or not. Scores with similar names in
-    other libraries sum or multiply the probabilities of the chosen tokens.
+    The largest probability belongs to the most likely token, even if another token was generated.
+    Scores with similar names in other libraries sum or multiply the probabilities of the generated
+    tokens.
     """
 
     name = "MCP"
@@ -125,25 +128,26 @@ class CCP(_TokenStatistic):
     `CCP(c) = -sum over the tokens t of c of log(S_t / (S_t + D_t))`.
 
     `S_t` is the probability of the generated token and of alternatives with the same meaning. `D_t`
-    is that of competing alternatives, which say something different of the same kind. Alternatives
-    of another kind change the topic, not the claim, and are left out. So the value measures doubt
-    about the claim alone, whereas Perplexity also measures doubt about the wording. It is a sum,
-    because the claim holds if every token does.
+    is the probability of competing alternatives, which differ in meaning but are of the same kind.
+    Alternatives of another kind would change the topic, not the claim, and are ignored. So the
+    value measures only doubt about the claim, whereas Perplexity also measures doubt about the
+    wording. The tokens are summed, because a claim is right only if all of its tokens are.
 
-    Fadeeva et al. (2024) replace a word by each of its alternatives x^k. An NLI model says whether
-    the result entails (e), contradicts (c) or is neutral to the claim. They define `CCP_word =
-    sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The value here is
-    `-log(1 - CCP_claim)`, which gives the same order of claims. There are two approximations: the
-    four top tokens stand for all alternatives, and words decide instead of an NLI model. Two tokens
-    mean the same if their texts agree without case, space and surrounding punctuation. They are of
-    the same kind if both have letters, or if both have digits but no letters. A token with neither
-    claims nothing and counts as 0.
+    Fadeeva et al. (2024) replace a word by each of its alternatives x^k. An NLI model decides
+    whether the result entails (e), contradicts (c) or is neutral to the claim. They define
+    `CCP_word = sum(P(x^k): e) / sum(P(x^k): e or c)` and `CCP_claim = 1 - product(CCP_word)`. The
+    value here is `-log(1 - CCP_claim)`, which ranks claims in the same order. There are two
+    approximations: only the top four tokens are used as alternatives, and spelling rules replace
+    the NLI model. Two tokens have the same meaning if their texts are equal apart from case, spaces
+    and surrounding punctuation. They are of the same kind if both have letters, or if both have
+    digits but no letters. A token without letters and digits claims nothing and contributes 0.
 
-    Texts and log-probabilities come from the record's `tokens`. If a generated token is not among
-    its top four, it is added to them.
+    Texts and log-probabilities come from the record's `tokens`. If the generated token is not among
+    the top four, it is added to them.
 
     The paper (appendix Baselines) uses "a claim-aligned negative-log-probability reduction inspired
-    by" this score. This is the form `likelihood`, `-sum(log p(x_t))`, which needs no alternatives.
+    by" this score. This reduction is available as the form `likelihood`, `-sum(log p(x_t))`, which
+    needs no alternatives.
     """
 
     name = "CCP"
@@ -154,7 +158,7 @@ class CCP(_TokenStatistic):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """Create a scorer in the form that the resources specify."""
+        """Create a scorer with the form specified in the resources."""
         return cls(resources.ccp)
 
     def _of_tokens(self, example: Example, signals: Signals) -> Values:

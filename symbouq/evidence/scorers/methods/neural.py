@@ -22,10 +22,10 @@ class _Probe(Learned):
 
 
 class Factoscope(_Probe):
-    """Compares the mean over a claim's tokens (local) with that over the whole trace (global).
+    """Compares the mean over a claim's tokens (local) with the mean over the whole trace (global).
 
-    A Transformer without a marker reads the trace. One hidden layer takes the local mean, another
-    the contrast: global mean, difference and product.
+    A Transformer without a span marker reads the trace. One hidden layer receives the local mean.
+    Another receives the contrast: global mean, difference and product.
     """
 
     name = "Factoscope"
@@ -71,8 +71,8 @@ class UHead(_Probe):
 
 
 class NeuralSeq(_Probe):
-    """Marked claims pass through a Transformer and, in generated order, a bidirectional LSTM. It
-    reads nothing from the auditor.
+    """Claims with span markers pass through a Transformer and then, in the order of generation,
+    through a bidirectional LSTM. The network uses nothing from the auditor.
     """
 
     name = "Neural-Seq"

@@ -13,10 +13,10 @@ from symbouq.evidence.signals.example import Example
 
 
 class Random(Scorer):
-    """Independent uniform values in [0, 1), a reference for chance.
+    """Independent uniform values in [0, 1), as a reference for chance performance.
 
-    All claims of a trace share one value, because the minimum of several would depend on their
-    number. The value depends only on the seed and the trace's id.
+    All claims of a trace share one value, because the minimum over different values would depend on
+    the number of claims. The value depends only on the seed and the trace's id.
     """
 
     name = "Random"
@@ -33,15 +33,16 @@ class Random(Scorer):
         return cls(seed)
 
     def values(self, example: Example) -> float:
-        """A uniform value."""
+        """Return the trace's random value."""
         digest = hashlib.sha256(f"{self.seed}\n{example.id}".encode()).digest()
         return np.random.default_rng(int.from_bytes(digest[:16])).random()
 
 
 class Length(Scorer):
-    """Number of a trace's claims, because longer traces have more places to go wrong.
+    """Number of claims in a trace, because longer traces have more opportunities for errors.
 
-    This score is not in the paper. Table beyond-length shows what other scores add to it.
+    This score is not in the paper. Table beyond-length shows what other scores contribute beyond
+    this one.
     """
 
     name = "Length"
@@ -49,5 +50,5 @@ class Length(Scorer):
     banked = False
 
     def values(self, example: Example) -> float:
-        """Number of claims."""
+        """Return the number of claims."""
         return float(len(example.claims))

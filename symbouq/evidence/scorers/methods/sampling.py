@@ -1,7 +1,7 @@
-"""Scores from K further answers to the same question (appendix Sampling-Based Baselines); all are
-uncertainties.
+"""Scores from K additional answers to the same question (appendix Sampling-Based Baselines). All of
+them are uncertainties.
 
-K is the number of these answers. Generation sets and records their temperature.
+The sampling temperature is chosen and recorded when these answers are generated.
 """
 
 from __future__ import annotations
@@ -28,14 +28,18 @@ from symbouq.metrics import Values
 
 
 def _answer_lacking(samples: Sequence[Record]) -> str:
-    """What the samples lack if none has an answer. (Silence is not agreement.)"""
+    """Describe what is missing if no sample has an answer. (Missing answers do not count as
+    agreement.)
+    """
     if any(answer_of(sample).strip() for sample in samples):
         return ""
     return f"an answer in one of its {len(samples)} samples"
 
 
 class _Agreement(Scorer):
-    """Agreement among samples, judged by an equivalence of answers (by default, the auditor's)."""
+    """Agreement among samples, according to an equivalence of answers (by default, the
+    auditor's).
+    """
 
     family = "sampling"
     needs = frozenset({"samples"})
@@ -47,7 +51,7 @@ class _Agreement(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """Create a scorer with the equivalence given by the resources."""
+        """Create a scorer with the equivalence in the resources."""
         return cls(resources.equivalence)
 
 
@@ -55,18 +59,19 @@ class SemanticEntropy(_Agreement):
     """Entropy, in nats, of the meanings of the K sampled answers, `SE = -sum over classes c of (n_c
     / K) * log(n_c / K)`.
 
-    A class is a set of answers that entail each other. Each answer joins the first class whose
-    first member means the same, as in Kuhn et al. (2023). Classes are counted, as in the discrete
-    estimate by Farquhar et al. (2024); Kuhn et al. weight them by likelihoods, which samples may
-    lack. The delivered answer is not among the K. All claims of a trace share one value. Samples
-    without an answer form a class of their own. If no sample has an answer, there is no value.
+    A class is a set of answers that entail each other. Each answer is compared with the first
+    member of each class and joins the first class with the same meaning, as in Kuhn et al. (2023).
+    Class sizes are counted, as in the discrete estimate by Farquhar et al. (2024). Kuhn et al. use
+    likelihoods instead, which samples may lack. The delivered answer is not one of the K. All
+    claims of a trace share one value. Samples without an answer form a separate class. If no sample
+    has an answer, there is no value.
     """
 
     name = "Semantic Entropy"
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What the samples lack if none has an answer."""
+        """Describe what is missing if no sample has an answer."""
         return _answer_lacking(example.samples)
 
     def values(self, example: Example) -> float:
@@ -92,9 +97,10 @@ def classes(samples: Sequence[Record], equivalence: Equivalence) -> list[list[Re
 class SelfCheckGPT(_Agreement):
     """One minus the share of the K samples that support a claim.
 
-    Manakul et al. (2023) average a score for how badly each sample supports a sentence. Here,
-    support is yes or no. Their entailment variant, the mean probability of contradiction, is
-    available as the form `contradiction`. If no sample has a claim, there is no value.
+    Manakul et al. (2023) average a graded score of how little each sample supports a sentence.
+    Here, a sample either supports a claim or not. Their NLI variant, the mean probability of
+    contradiction, is available as the form `contradiction`. If no sample has a claim, there is no
+    value.
     """
 
     name = "SelfCheckGPT"
@@ -106,12 +112,12 @@ class SelfCheckGPT(_Agreement):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """Create a scorer with the equivalence and form given by the resources."""
+        """Create a scorer with the equivalence and the form in the resources."""
         return cls(resources.equivalence, resources.selfcheck)
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What the samples lack if none has a claim."""
+        """Describe what is missing if no sample has a claim."""
         if not all(map(_is_empty, example.samples)):
             return ""
         return f"a claim in one of its {len(example.samples)} samples"
@@ -126,14 +132,14 @@ class SelfCheckGPT(_Agreement):
         return np.array(against, np.float64)
 
     def _against(self, sample: Record, record: Record, claim: int) -> float:
-        """How much a sample fails to support a claim, from 0 to 1."""
+        """Return how much a sample fails to support a claim, from 0 to 1."""
         if self.form == "contradiction":
             return self.equivalence.contradicts(sample, record, claim)
         return float(not self.equivalence.supports(sample, record, claim))
 
 
 _TEXTS = ("reasoning", "conclusion", "response", "claims", "status", "generation")
-"""Fields that hold what a sample says, or show that it says nothing."""
+"""Fields with the content of a sample, or with the reason why there is none."""
 
 
 def _is_empty(sample: Record) -> bool:
@@ -142,8 +148,8 @@ def _is_empty(sample: Record) -> bool:
 
 
 def _delivered(example: Example) -> Record:
-    """Return the trace with a list of its claims, whatever the form of its record. Claims in an
-    invalid output are included.
+    """Return the trace with a list of its claims. This includes claims found in an invalid
+    output.
     """
     if "claims" in example.record:
         return example.record
@@ -172,12 +178,12 @@ ideas."""
 
 
 class PTrue(Scorer):
-    """One minus the backbone's probability that its own answer, shown with the K samples, is
-    "True".
+    """One minus the backbone's probability for "True" when asked whether its own answer, shown
+    together with the K samples, is right.
 
     The message is `PROMPT`, the reply begins with `OPENING`, and the readout is `P(" True") / (P("
-    True") + P(" False"))`. All claims of a trace share one value. There is none if no sample has an
-    answer. `batch` messages are sent at once.
+    True") + P(" False"))`. All claims of a trace share one value. If no sample has an answer, there
+    is no value. `batch` messages are processed at once.
     """
 
     name = "P(True)"
@@ -191,12 +197,12 @@ class PTrue(Scorer):
 
     @classmethod
     def make(cls, seed: int, settings: Settings | None, resources: Resources) -> Self:
-        """Create a scorer with the backbone given by the resources."""
+        """Create a scorer with the backbone in the resources."""
         return cls(resources.backbone)
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What the samples lack if none has an answer."""
+        """Describe what is missing if no sample has an answer."""
         return _answer_lacking(example.samples)
 
     def score(self, examples: Sequence[Example]) -> list[Values]:

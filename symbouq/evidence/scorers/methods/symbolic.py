@@ -1,5 +1,5 @@
-"""Scores from the audit (appendix Symbolic Baselines): a rule, a network over its features, and a
-network that combines these with tokens.
+"""Scores from the audit (appendix Symbolic Baselines): a rule, a network over the audit's features,
+and a network that combines these features with token features.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class ConstraintRule(Scorer):
 
     @classmethod
     def lacks(cls, example: Example) -> str:
-        """What the trace lacks if its output was cut off: an answer."""
+        """Describe what the trace lacks: an answer, if its output was cut off."""
         cut = example.audit is not None and example.audit["constraint_rule"] is None
         return "an answer, and its output was cut off" if cut else ""
 
     def values(self, example: Example) -> float:
-        """Return the audit's confidence."""
+        """Return the audit's Constraint-Rule score."""
         assert example.audit is not None  # guaranteed by `needs`
         return float(example.audit["constraint_rule"])
 
@@ -67,9 +67,9 @@ class ConstraintOnly(Learned):
 
 
 class Constraint(Learned):
-    """Neural-Seq with the auditor's features of claims and trace, encoded, and a residual. The
-    residual adds the features entailed and contradicted to the logit; their learned weights start
-    at 1 and -1.
+    """Neural-Seq with encoded auditor features of claims and trace, and a residual. The residual
+    adds a weighted sum of the features `entailed` and `contradicted` to the logit. Its learned
+    weights are initialised to 1 and -1.
     """
 
     name = "Constraint"
