@@ -623,9 +623,9 @@ def efficiency(results: Results) -> list[Table]:
                 _across(method=names),
                 _across(metric=_COSTS),
                 _looked_up(texts),
-                "Generation, the teacher-forced pass and the audit are not included. The row of "
-                "two scores is the paper's path; the last row is the composer alone. The paper's "
-                "features are 4,096 wide, on a B200 GPU.",
+                "Generation, the teacher-forced pass and the audit are not included. The row with "
+                "two scores (Constraint + MLP) is the paper's method; the last row is the composer "
+                "alone. The paper uses features with 4,096 dimensions and a B200 GPU.",
                 label=_renamed(names),
                 dataset="StepGame",
             )

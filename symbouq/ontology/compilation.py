@@ -176,7 +176,7 @@ R = TypeVar("R")
 
 
 def within_limit(source: Source, work: Callable[[], R]) -> R:
-    """Run work that grounds an ontology's rules. If there are any rules, a separate process is
+    """Run a task that grounds an ontology's rules. If there are any rules, a separate process is
     used, because their grounding may not end.
 
     Args:

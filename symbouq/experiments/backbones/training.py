@@ -66,7 +66,7 @@ class _Pupil(NamedTuple):
 def train(
     plan: Plan, out: Path, wordings: Wordings | None = None, watch: Watch | None = None
 ) -> PreTrainedModel:
-    """Train a backbone and write it as a model folder for transformers.
+    """Train a backbone and save it as a model folder in the format of Hugging Face Transformers.
 
     The folder gets bfloat16 weights, the tokenizer with its chat template, and `training.json`,
     which contains the plan, a hash of the first corpus texts and the last losses. Interrupted

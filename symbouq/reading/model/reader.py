@@ -202,7 +202,7 @@ class _Reading:
     def _placed(
         self, sentence: JudgedSentence, related: Set[frozenset[str]]
     ) -> Iterator[Statement]:
-        """Yield relations that follow from the places of things stated in a scene sentence."""
+        """Yield the relations implied by the positions that a scene sentence gives for things."""
         for thing in dict.fromkeys(p.thing for p in sentence.places if p.number is not None):
             name = self._names.name(thing)
             if name is None:

@@ -1879,7 +1879,7 @@ class _Sentence:
         return tuple(place for word in words for place in self.of.positions.single.get(word, ()))
 
     def _exactly(self, relations: Sequence[str]) -> tuple[str, ...]:
-        """The exact forms of sides: "DIRECTLY above", "due north"."""
+        """Forms that make a direction exact: "DIRECTLY above", "DUE north"."""
         exactly = self.of._exactly
         return tuple(exactly.get(r, r) for r in relations)
 

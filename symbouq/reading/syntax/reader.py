@@ -621,7 +621,7 @@ class SyntaxReader(TraceReader):
 
 
 def _flat(ontology: Ontology) -> set[str]:
-    """The units of scales that are not vertical: rows and columns, but not storeys."""
+    """Units of scales that are not vertical, such as rows and columns (but not storeys)."""
     wording = ontology.wording
     kinds = {
         wording.unit[unit][0]
