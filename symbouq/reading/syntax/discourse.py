@@ -796,6 +796,7 @@ class Discourse:
             if s.figure == phrase.head and s.trigger in sentence.says.described
             for ground in self._resolve(sentence, s.ground, phrase.head)
             for relation in s.relations
+            if self._converse.get(relation) not in self._containing  # "the basket with the scarf"
         }
         words = sentence.named(phrase.head)[0]
         like = self.things.like(words) if told and phrase.kind == "definite" else []
