@@ -7,7 +7,8 @@ Table efficiency: Transformers with two layers, 4 heads and feed-forward width 8
 two layers.
 """
 
-# PyTorch declares the return type of modules as Any. mypy: disable-error-code="no-any-return"
+# PyTorch declares the return type of modules as Any.
+# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
