@@ -13,7 +13,7 @@ from symbouq.reading.syntax.extraction import CONTEXT, Phrase, Place, Triplet
 from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numbered
 from symbouq.reading.syntax.resolved import Resolved
-from symbouq.reading.syntax.sentences import Sentence, Sentences
+from symbouq.reading.syntax.sentences import POSSESSIVE, Sentence, Sentences
 from symbouq.reading.syntax.siblings import Siblings
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
@@ -784,7 +784,7 @@ class Discourse:
         before = sentence.words[first - 1].text.lower() if first else ""
         if before in self._wording.lexeme.get("possessive", ()):
             return before
-        return texts[0] if texts[0] in self.things.persons and "'s" not in texts else ""
+        return texts[0] if texts[0] in self.things.persons and POSSESSIVE.isdisjoint(texts) else ""
 
     def _described(self, sentence: Sentence, phrase: Phrase) -> int | None:
         """Find the thing that a noun phrase identifies by its place, "the box UNDER THE TABLE". If

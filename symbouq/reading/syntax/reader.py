@@ -216,7 +216,7 @@ class SyntaxReader(TraceReader):
         retracted = taken_back(scene)
         timed = (s for sentences in read for s in sentences if not s.says.moves)
         phases = {phase for sentence in timed for phase in sentence.phases}
-        passing = False  # A statement about one phase may be false in another phase.
+        passing: tuple[str, ...] = ()  # A statement about one phase may be false in another.
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
             check_time()
@@ -231,9 +231,11 @@ class SyntaxReader(TraceReader):
                         # The replacement may refer to things in the retracted words.
                         taken = self.said(discourse, sentence) or taken
                         continue
-                    passing = passing or (len(phases) > 1 and bool(sentence.phases))
+                    passing = (sentence.phases or passing) if len(phases) > 1 else ()
                     if passing:
-                        self.said(discourse, sentence)
+                        if self.said(discourse, sentence):
+                            words = ", ".join(map(repr, passing))
+                            faults.append(f"{part}: not all is read, nothing is based on {words}")
                         continue
                     row = discourse.tabled(sentence, tables)
                     if row is not None:

@@ -36,7 +36,7 @@ from symbouq.reading.syntax.preparation import Piece, Preparation, Word
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
-_POSSESSIVE = frozenset(("'s", "\u2019s"))
+POSSESSIVE = frozenset(("'s", "\u2019s"))
 _COPULAS = frozenset(("is", "are", "was", "were", "and"))
 _FINITE = frozenset(("VBZ", "VBP", "VBD", "MD", "VB"))
 """Tags of verbs that can be the main verb of a sentence."""
@@ -125,7 +125,7 @@ class Sentence:
         words = [self.words[n].text for n in phrase.words]
         proper = phrase.kind == "name" and not self.words[head].label
         after, follows, *_ = [*(w.text.lower() for w in self.words[head + 1 : head + 3]), "", ""]
-        if after in _POSSESSIVE and (follows in _COPULAS or not any(map(str.isalnum, follows))):
+        if after in POSSESSIVE and (follows in _COPULAS or not any(map(str.isalnum, follows))):
             words.append("'s")  # "left of Anna's"
         return words, self.words[head].text, proper
 
@@ -215,9 +215,13 @@ class Sentences:
             for names in (("initially",), ("later", "ending"), ("been",))
         )
         times = "|".join(map(re.escape, self._classes("phase")))
-        times = rf"(?:the |an? )?(?:[^\W\d]+ )?(?:{times})s?(?: \w+)?|[12]\d\d\d"
-        opening = "in|on|by|at|during|before|after|last|this|next"
-        self._phase = re.compile(rf"\b(?:{opening}) (?:{times})\b")
+        numbers = "|".join(map(re.escape, self.preparation.positions.numerals))
+        time = rf"(?:[^\W\d_]+ )?(?:{times})s?(?: (?:\d+|{numbers})\b)?"
+        self._phase = re.compile(
+            rf"\b(?:(?:in|on|by|at|during|before|after|this) (?:the |an? )?({time})"
+            rf"|((?:last|next) {time})"
+            r"|in ([12]\d\d\d)(?! ?[a-z]{1,2}\b))\b"
+        )
         # Many traces share a scene, so a limited number of texts is cached.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
@@ -354,7 +358,8 @@ class Sentences:
         says = self._cited(says, words, row.sentence)
         known = _known(words, says, row.names)
         text = row.sentence.lower()
-        time, phases = self._time(text), tuple(self._phase.findall(text))
+        time = self._time(text)
+        phases = tuple(found[found.lastindex or 0] for found in self._phase.finditer(text))
         long = len(row.tokens) > LONGEST_SENTENCE
         return Sentence(row.sentence, row.start, words, says, row.asked, long, known, time, phases)
 

@@ -46,7 +46,7 @@ class Things:
     viewed: bool = False
     frames: set[str] = field(default_factory=set)
     placed: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
-    _first: dict[int, bool] = field(default_factory=dict)
+    _possessed: dict[int, bool] = field(default_factory=dict)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)
     _by_head: dict[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     _gathered: dict[tuple[str, ...], tuple[int, ...]] = field(default_factory=dict)
@@ -357,11 +357,11 @@ class Things:
         return words < others or (others < words and not words & _OTHERS)
 
     def suits(self, thing: int, possessive: str) -> bool:
-        """Whether a possessive has the person of the first one used for a thing: "our tent" is not
-        "their tent".
+        """Whether a possessive agrees in person with the first one used for a thing, "our tent" and
+        "my tent" but not "their tent". The first one is stored.
         """
         first = possessive in self.persons
-        return self._first.setdefault(thing, first) is first
+        return self._possessed.setdefault(thing, first) is first
 
     def _named(self, words: Sequence[str]) -> Sequence[str]:
         """The words of a name. A pronoun for a person is replaced by the person's name."""
