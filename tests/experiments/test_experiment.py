@@ -313,7 +313,7 @@ def test_tables_and_figures_are_listed() -> None:
     done = CliRunner().invoke(main, ["experiment", "list"])
     assert done.exit_code == 0
     assert "  ablation         Variants of the composer" in done.output
-    assert "  risk-coverage    Risk over coverage" in done.output
+    assert "  risk-coverage    Plot risk against coverage" in done.output
 
 
 @pytest.mark.slow
