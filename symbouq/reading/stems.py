@@ -7,7 +7,11 @@ import re
 _ENDINGS = ("", "s", "es", "d", "ed")
 _DOUBLED = re.compile(r"(\w)\1ed$")
 """The end of a form such as "dragged"."""
-_PLURALS = (("ves", "f"), ("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", ""))
+_PLURALS = (
+    *((f"{stem}ves", f"{stem}f") for stem in ("lea", "loa", "hal", "cal", "shel", "wol", "scar")),
+    *(("hooves", "hoof"), ("thieves", "thief"), ("knives", "knife"), ("wives", "wife")),
+    *(("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", "")),
+)
 
 
 def stems(word: str) -> set[str]:

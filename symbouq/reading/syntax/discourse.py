@@ -147,7 +147,11 @@ class Discourse:
         """Return the things that move, are moved, or swap places with an unknown thing in a
         sentence.
         """
-        moved = [self._resolve(sentence, head, CONTEXT) for head in sentence.says.moves]
+        phrases = sentence.says.phrases
+        moved = [
+            self._may_mean(sentence, phrases[head]) or self._resolve(sentence, head, CONTEXT)
+            for head in sentence.says.moves
+        ]
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return {thing for things in (*moved, *unclear) for thing in things}
 
@@ -769,6 +773,8 @@ class Discourse:
             return (described,)
         if phrase.kind == "definite" and self._is_one_with(sentence, head):
             return ()
+        if self._may_mean(sentence, phrase):
+            return ()
         if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named(head)[0]):
             return ()
         thing = self._named_by(sentence, head)
@@ -776,6 +782,19 @@ class Discourse:
             return ()  # "three hens ... four hens"
         possessive = self._possessive(sentence, phrase)
         return (thing,) if not possessive or self.things.suits(thing, possessive) else ()
+
+    def _may_mean(self, sentence: Sentence, phrase: Phrase) -> tuple[int, ...]:
+        """The thing that a noun phrase refers to unless it introduces another one: a new name with
+        an adjective for a state that may pass, "the EMPTY bowl" after the blue bowl.
+        """
+        words, noun, proper = sentence.named(phrase.head)
+        passing = self._wording.lexeme.get("passing", frozenset())
+        lasting = [word for word in words if word.lower() not in passing]
+        if phrase.kind != "definite" or lasting in (words, []) or self.things.like(words):
+            return ()
+        found = self.things.find(lasting, noun, proper)
+        named = self.things.spellings[found].lower().split() if found is not None else ()
+        return _only(found) if passing.isdisjoint(named) else ()
 
     def _possessive(self, sentence: Sentence, phrase: Phrase) -> str:
         """The possessive pronoun of a noun phrase; empty if it has none."""
@@ -890,6 +909,8 @@ class Discourse:
         if sentence.says.phrases[head].kind == "definite" and self.things.find(*named) is None:
             holders = lexeme.get("eponymous", frozenset()) | classifying
             thing = self.things.eponym(named[0], holders)
+            if thing is None and all(word.lower() in self.things.describing for word in named[0]):
+                thing = self.things.elliptic(named[0], "")  # "the RED", of a red folder
             if thing is not None:
                 return thing
         titled = self.things.titled(named[0], lexeme.get("titled", frozenset()), classifying)
@@ -915,12 +936,16 @@ class Discourse:
                 return sentence.named(graded[-1].head)[1]
             if self._graded:
                 return self._graded
+        # "They put the red cup in the drawer and the green one in the sink"
+        contrasted = [p for p in phrases if len(p.words) > 1 and not p.plural]
         several = [p for p in phrases if p.plural and (p.count or not self._noun)]
-        if several:
+        if several and (several[-1].count or not contrasted):
             return singular_of(sentence.named(several[-1].head)[1])
         if elliptic is not None and elliptic.role == "subject":
             # "The red car is in the left bay, and the green one in the right one"
             phrases = [p for p in phrases if p.role == "subject"] or phrases
+        else:
+            phrases = contrasted or phrases
         return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
@@ -1036,7 +1061,9 @@ class Discourse:
         oblique = role == "oblique"
         # "A to the left of it, B to the right of it"
         text = sentence.words[head].text.lower()
-        for earlier in range(head - 1, -1, -1) if role in ("oblique", "other") else ():
+        # ... "they dragged it past A and tied it to B"
+        first = objects[-1].head if role == "object" and objects else -1
+        for earlier in range(head - 1, first, -1) if role != "subject" else ():
             again = earlier in phrases and phrases[earlier].role == role
             if again and sentence.words[earlier].text.lower() == text and earlier != other:
                 said = (s.figure for s in sentence.says.triplets if s.ground == earlier)

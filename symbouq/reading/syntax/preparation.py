@@ -1172,8 +1172,8 @@ class _Sentence:
         """
         first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
         opens = not at or self.items[-1].code != "W" or self._is_copula(first)
-        if not opens or not noun.isalpha() or self._is_function(noun):
-            return
+        if not opens or not noun.isalpha() or self._is_function(noun) or self._is(first, "hyphen"):
+            return  # "the right-hand ONE"
         if any(self._is(word, name) for word in (first, noun) for name in _UNNUMBERED):
             return
         end = at + 1
