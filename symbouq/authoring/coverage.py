@@ -224,12 +224,12 @@ def _observers(
         joined = "; ".join(map(str, parts))
         then = f" :- {joined}." if joined else "."
         file, line, column = _spot(tree)
-        lines.append(f"_fired({clingo.String(file)}, {line}, {column}){then}")
-        used = [part for part in positive if signature(part.atom.symbol) not in beside]
-        lines += [f"_used({literal}){then}" for literal in used]
+        heads = [f"_fired({clingo.String(file)}, {line}, {column})"]
+        heads += [f"_used({part})" for part in positive if signature(part.atom.symbol) not in beside]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
-            lines += [f"_why({tree.head}, {literal}){then}" for literal in positive]
+            heads += [f"_why({tree.head}, {literal})" for literal in positive]
+        lines.append(f"{{ {'; '.join(heads)} }}{then}")  # one rule: its body is joined once
     return "\n".join(lines)
 
 
