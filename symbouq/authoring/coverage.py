@@ -225,7 +225,8 @@ def _observers(
         then = f" :- {joined}." if joined else "."
         file, line, column = _spot(tree)
         heads = [f"_fired({clingo.String(file)}, {line}, {column})"]
-        heads += [f"_used({part})" for part in positive if signature(part.atom.symbol) not in beside]
+        used = [part for part in positive if signature(part.atom.symbol) not in beside]
+        heads += [f"_used({literal})" for literal in used]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
             heads += [f"_why({tree.head}, {literal})" for literal in positive]
