@@ -221,8 +221,7 @@ def _observers(
         body = [part for part in tree.body if not _is_difference(part)]
         parts = [namer.visit(part) if _is_positive(part) else part for part in body]
         positive = [part for part in parts if _is_positive(part)]
-        joined = "; ".join(map(str, parts))
-        then = f" :- {joined}." if joined else "."
+        then = f" :- {'; '.join(map(str, parts))}." if parts else "."
         file, line, column = _spot(tree)
         heads = [f"_fired({clingo.String(file)}, {line}, {column})"]
         used = [part for part in positive if signature(part.atom.symbol) not in beside]
