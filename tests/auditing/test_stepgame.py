@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from common import auroc, rows
-from helpers.audits import audits
+from helpers.audits import audits, read_ahead
 from helpers.readers import reader_of
 from second_extractor import GRID, extracted
 from stepgame_table import VERDICT_VALUES, states_relation
@@ -210,9 +210,10 @@ def test_gold_is_entailed_and_the_others_contradicted(data: Path) -> None:
 def test_counterfactual_audit(data: Path, profile: str) -> None:
     auditor = TraceAuditor(profile)
     pairs = 0
-    for row in islice(rows(data / "stepgame" / "test.jsonl.gz"), None, None, EVERY):
-        sentences = dict(enumerate(row["scene"], start=1))
-        for pair in counterfactuals(auditor, Instance.model_validate(row)):
+    some = islice(rows(data / "stepgame" / "test.jsonl.gz"), None, None, EVERY)
+    for row in read_ahead(auditor, map(Instance.model_validate, some)):
+        sentences = dict(enumerate(row.scene, start=1))
+        for pair in counterfactuals(auditor, row):
             assert pair["supported"]["verdict"] == "entailed"
             assert pair["incompatible"]["verdict"] == "contradicted"
             assert pair["supported"]["text"] != sentences[pair["sentence"]]
