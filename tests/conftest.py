@@ -46,6 +46,14 @@ def no_lines_of_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "SECONDS", math.inf)
 
 
+@pytest.fixture(autouse=True)
+def no_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave out the advice after an audit, which reads the traces again under every profile; its
+    own tests put it back.
+    """
+    monkeypatch.setattr("symbouq.auditing.advice.advice", lambda *_: None)
+
+
 def pytest_unconfigure() -> None:
     """Remove the shared cache at the end."""
     if "PYTEST_XDIST_WORKER" not in os.environ:

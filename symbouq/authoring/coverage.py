@@ -221,15 +221,15 @@ def _observers(
         body = [part for part in tree.body if not _is_difference(part)]
         parts = [namer.visit(part) if _is_positive(part) else part for part in body]
         positive = [part for part in parts if _is_positive(part)]
-        joined = "; ".join(map(str, parts))
-        then = f" :- {joined}." if joined else "."
+        then = f" :- {'; '.join(map(str, parts))}." if parts else "."
         file, line, column = _spot(tree)
-        lines.append(f"_fired({clingo.String(file)}, {line}, {column}){then}")
+        heads = [f"_fired({clingo.String(file)}, {line}, {column})"]
         used = [part for part in positive if signature(part.atom.symbol) not in beside]
-        lines += [f"_used({literal}){then}" for literal in used]
+        heads += [f"_used({literal})" for literal in used]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
         if whys and plain_head:
-            lines += [f"_why({tree.head}, {literal}){then}" for literal in positive]
+            heads += [f"_why({tree.head}, {literal})" for literal in positive]
+        lines.append(f"{{ {'; '.join(heads)} }}{then}")  # one rule: its body is joined once
     return "\n".join(lines)
 
 

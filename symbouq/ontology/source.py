@@ -241,6 +241,7 @@ def digest(files: Iterable[Path]) -> str:
     return found.hexdigest()
 
 
+@lru_cache(maxsize=1 << 16)  # asking clingo is slow
 def plain(symbol: clingo.Symbol) -> str:
     """Return a symbol as text: the content of a string, or the spelling of any other symbol."""
     return symbol.string if symbol.type is clingo.SymbolType.String else str(symbol)

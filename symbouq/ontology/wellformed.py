@@ -8,7 +8,7 @@ import difflib
 import math
 import os
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -96,17 +96,15 @@ def read_source(
         for part in inherited
         if isinstance(part, _Stated)
         and part.key == ("scale", 2)
-        and _about(part, "relation", redeclared)
+        and _about(part, "relation") & redeclared
     }
-    for name in redeclared:
-        about = (part for part in inherited if isinstance(part, _Stated))
-        if count := sum(_about(fact, "relation", {name}) for fact in about):
-            source.replaced[name] = count
+    about = (part for part in inherited if isinstance(part, _Stated))
+    source.replaced |= Counter(n for part in about for n in _about(part, "relation") & redeclared)
     inherited = [
         part
         for part in inherited
         if not isinstance(part, _Stated)
-        or not (_about(part, "relation", redeclared) or _about(part, "scale", scales))
+        or not (_about(part, "relation") & redeclared or _about(part, "scale") & scales)
     ]
     # A scale has only one direction. The folder's direction takes precedence.
     turned = {f.arguments[0] for f in stated if f.key == ("scale", 2)}
@@ -161,12 +159,9 @@ class _Stated:
         return self.symbol.name, len(self.arguments)
 
 
-def _about(fact: _Stated, kind: str, names: Collection[str]) -> bool:
+def _about(fact: _Stated, kind: str) -> set[str]:
     kinds = vocabulary()[fact.key]
-    return any(
-        told == kind and str(value) in names
-        for told, value in zip(kinds, fact.arguments, strict=True)
-    )
+    return {str(v) for told, v in zip(kinds, fact.arguments, strict=True) if told == kind}
 
 
 def _parsed(

@@ -32,6 +32,11 @@ ABOVE = {
 """Two claims, both of which any profile with directions decides."""
 
 
+@pytest.fixture(autouse=True)
+def no_advice() -> None:
+    """Put the advice back that other tests leave out."""
+
+
 def traces(*records: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"id": str(n), **record} for n, record in enumerate(records, start=1)]
 

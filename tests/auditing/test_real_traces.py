@@ -15,8 +15,8 @@ from symbouq.auditing.jobs import auditing
 from symbouq.io.stream import Job, process
 from symbouq.records import Trace
 
-EVERY = 100
-"""Every 100th trace, for all of them take hours."""
+EVERY = 200
+"""Every 200th trace, for all of them take hours."""
 JOB = Job(auditing, (None, None, "assumed"), Trace)
 
 

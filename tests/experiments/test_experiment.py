@@ -318,15 +318,26 @@ def test_tables_and_figures_are_listed() -> None:
 
 @pytest.mark.slow
 def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
+    """The experiment of `smoke.yaml` with half as many traces."""
     run = tmp_path / "run"
-    arguments = ["experiment", "run", str(SMOKE), "--out", str(run)]
+    config = tmp_path / "smoke.yaml"
+    text = SMOKE.read_text(encoding="utf-8")
+    for given, taken in (
+        ("{train: 60, validation: 40, test: 40}", "{train: 30, validation: 20, test: 20}"),
+        ("{validation: 30, test: 30}", "{validation: 18, test: 15}"),
+        ("backbones/tiny", str(SMOKE.parent / "backbones/tiny")),
+    ):
+        assert given in text
+        text = text.replace(given, taken)
+    config.write_text(text, encoding="utf-8")
+    arguments = ["experiment", "run", str(config), "--out", str(run)]
     done = CliRunner().invoke(main, arguments)
     assert done.exit_code == 0, done.output
-    made = Experiment(read_config(SMOKE), run)
+    made = Experiment(read_config(config), run)
     test = Cell("tiny", "chains", "test")
     traces = made.run.output(made.cells[test].traces)
     records = [json.loads(line) for line in traces.read_text().splitlines()]
-    assert len(records) == 40
+    assert len(records) == 20
     assert {record["generation"]["status"] for record in records} == {"valid"}
     assert not any("answer" in record for record in records)
     assert {*made.cells[test].scores} == {None, "grounded", "non-committal", "dual"}
@@ -341,14 +352,14 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     # Every table and figure is written at the end of the run; each may be had again.
     assert {file.name for file in (run / "tables").iterdir()} == {f"{name}.md" for name in TABLES}
     assert {file.name for file in (run / "figures").iterdir()} == {f"{n}.png" for n in FIGURES}
-    told = CliRunner().invoke(main, ["experiment", "table", "all", str(SMOKE), "--out", str(run)])
+    told = CliRunner().invoke(main, ["experiment", "table", "all", str(config), "--out", str(run)])
     assert told.exit_code == 0, told.output
     assert told.output.count(f"configuration smoke {Results(made).footer.split()[4][:-1]}") == len(
         TABLES
     )
     assert Results(made).cell("tiny", "chains").metric("SymboUQ", "auroc") is not None
     shown = tmp_path / "figures"
-    figure = ["experiment", "figure", "separation", str(SMOKE), "--out", str(run), "--form", "svg"]
+    figure = ["experiment", "figure", "separation", str(config), "--out", str(run), "--form", "svg"]
     drawn = CliRunner().invoke(main, [*figure, "--to", str(shown)])
     assert drawn.exit_code == 0, drawn.output
     assert [file.name for file in shown.iterdir()] == ["separation.svg"]
@@ -364,7 +375,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
             for row in rows:
                 row["labels"] = [label if label is None else 1 - label for label in row["labels"]]
             labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    again = Experiment(read_config(SMOKE), run)
+    again = Experiment(read_config(config), run)
     again.run.make()
     assert _predicted(again) == before
 
@@ -377,7 +388,7 @@ def test_the_chain_from_the_shipped_weights(tmp_path: Path) -> None:
     for n in order[16:]:
         rows[n]["labels"][-1] = 1 - rows[n]["labels"][-1]
     labels.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    other = Experiment(read_config(SMOKE), run)
+    other = Experiment(read_config(config), run)
     other.run.make()
     assert _valsize(other) == plain
     assert _predicted(other) != before

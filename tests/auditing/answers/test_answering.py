@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.audits import read_ahead
 
 from symbouq.auditing.answers import answer
 from symbouq.auditing.auditor import TraceAuditor
@@ -125,9 +126,11 @@ def test_the_record_has_the_documented_shape() -> None:
 def test_benchmarks_from_text(name: str, data: Path) -> None:
     """Every question of StepGame, bAbI 17 and the consistency problems."""
     with gzip.open(data / name, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            found = answer(AUDITOR, Instance.model_validate(row))
+        rows = [*map(json.loads, lines)]
+        for row, each in zip(
+            rows, read_ahead(AUDITOR, map(Instance.model_validate, rows)), strict=True
+        ):
+            found = answer(AUDITOR, each)
             gold = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
             assert (found.status, found.answer) == ("answered", gold), row["id"]
 
@@ -145,9 +148,11 @@ def test_described_benchmarks_from_text(name: str, rate: float, data: Path) -> N
     """Questions of each type about described things: the share answered right."""
     right: defaultdict[str, list[bool]] = defaultdict(list)
     with gzip.open(data / name, "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            found = answer(AUDITOR, Instance.model_validate(row))
+        rows = [*map(json.loads, lines)]
+        for row, each in zip(
+            rows, read_ahead(AUDITOR, map(Instance.model_validate, rows)), strict=True
+        ):
+            found = answer(AUDITOR, each)
             gold = row["answer"] if isinstance(row["answer"], list) else [row["answer"]]
             kind = row["meta"].get("qtype", "")
             right[kind].append(found.status == "answered" and set(found.answer) == set(gold))

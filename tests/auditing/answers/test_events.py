@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from helpers.audits import read_ahead
 
 import symbouq
 from symbouq.auditing.answers import Answer, answer
@@ -114,10 +115,10 @@ def test_spacenli(name: str, every: int, data: Path) -> None:
     """Most problems are answered right; what is called entailed or contradicted is."""
     found: Counter[tuple[str, str]] = Counter()
     with gzip.open(data / f"spacenli/spacenli_{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in islice(lines, None, None, every):
-            row = json.loads(line)
-            given = answer(AUDITOR, Instance.model_validate(row))
-            found["".join(given.answer), row["answer"]] += 1
+        rows = [json.loads(line) for line in islice(lines, None, None, every)]
+    read = read_ahead(AUDITOR, map(Instance.model_validate, rows))
+    for row, given in zip(rows, (answer(AUDITOR, each) for each in read), strict=True):
+        found["".join(given.answer), row["answer"]] += 1
     right = sum(count for (given, gold), count in found.items() if given == gold)
     assert right / found.total() >= 0.97
     for label in ("entailment", "contradiction"):

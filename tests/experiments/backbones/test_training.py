@@ -94,15 +94,21 @@ def test_one_hop_is_learnt_in_minutes(tmp_path: Path) -> None:
     model = train(plan, tmp_path).float()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
     asked = [pair for pair in islice(corpus(99, (1,)), 75) if pair.completion.startswith("{")][:60]
-    traces = []
-    for pair in asked:
-        ids, prompt = encoded(pair, tokenizer)
-        with torch.inference_mode():
-            written = model.generate(
-                torch.tensor([ids[:prompt]]), max_new_tokens=120, do_sample=False
-            )
-        text = tokenizer.decode(written[0][prompt:], skip_special_tokens=True)
-        traces.append(Structured.of(text))
+    prompts = [ids[:prompt] for ids, prompt in (encoded(pair, tokenizer) for pair in asked)]
+    longest = max(map(len, prompts))
+    padding = [[0] * (longest - len(ids)) for ids in prompts]
+    with torch.inference_mode():
+        written = model.generate(
+            torch.tensor([[*pad, *ids] for pad, ids in zip(padding, prompts, strict=True)]),
+            attention_mask=torch.tensor(
+                [[*pad, *[1] * len(ids)] for pad, ids in zip(padding, prompts, strict=True)]
+            ),
+            max_new_tokens=120,
+            do_sample=False,
+        )
+    traces = [
+        Structured.of(tokenizer.decode(ids[longest:], skip_special_tokens=True)) for ids in written
+    ]
     assert sum(trace is not None for trace in traces) >= 54
     gold = [Structured.of(pair.completion) for pair in asked]
     right = sum(
