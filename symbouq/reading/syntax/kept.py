@@ -39,7 +39,7 @@ class Kept:
     def load(self, shapes: Iterable[Any]) -> dict[Any, Extracted]:
         """Return the readings of those shapes that were read before."""
         names = {repr(shape): shape for shape in shapes}
-        found = self._shelf.load(names)
+        found = self._shelf.load(names) if names else {}
         return {names[name]: self._form.validate_json(text) for name, text in found.items()}
 
     def save(self, readings: Mapping[Any, Extracted]) -> None:
