@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from symbouq_cli import run as runs
 
 from symbouq import limits
+from symbouq.ontology.store import Shelf
 
 # Tests start many processes. Each would otherwise compile everything that it imports.
 sys.dont_write_bytecode = False
@@ -38,6 +39,12 @@ def clock_of_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make time limits count checks of the clock, as a microsecond each, instead of seconds."""
     looks = itertools.count()
     monkeypatch.setattr(limits, "monotonic", lambda: next(looks) / 1e6)
+
+
+@pytest.fixture(autouse=True)
+def readings_are_derived(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Do not let what an earlier test read decide what a test looks at."""
+    monkeypatch.setattr(Shelf, "load", lambda *_: {})
 
 
 @pytest.fixture(autouse=True)

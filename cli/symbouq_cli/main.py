@@ -6,7 +6,9 @@ SymboUQ itself failed; 3 a gate does not hold; 130 interrupted; 129 and 143 hung
 
 from __future__ import annotations
 
+import atexit
 import errno
+import gc
 import json
 import os
 import sys
@@ -58,6 +60,8 @@ _OF_STREAMS = (errno.EBADF, errno.EFBIG, errno.EIO, errno.ENOSPC, errno.EPIPE)
 """Error numbers for failed writes. An error for a file includes the file name; an error for
 standard output does not.
 """
+_OBJECTS = 50_000
+"""Number of new objects after which garbage is collected."""
 
 
 class _Group(click.Group):
@@ -65,6 +69,9 @@ class _Group(click.Group):
 
     def main(self, *arguments: Any, **options: Any) -> Any:
         open_streams()
+        # Most objects live as long as the process: look for garbage rarely, and not at the end.
+        gc.set_threshold(_OBJECTS)
+        atexit.register(gc.freeze)
         try:
             return super().main(*arguments, **options)
         except OSError as error:  # the help was being printed, before any command ran

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from symbouq.logic.differences import solver_for
 from symbouq.logic.programs import Atom
@@ -80,6 +81,16 @@ def worlds_of_context(
         pairs: The pairs, as (subject, object).
         asked: Relations to check.
     """
+    return dict(_found(ontology, tuple(context), tuple(pairs), tuple(asked)))
+
+
+@lru_cache(maxsize=1024)  # many traces answer questions about the same scene
+def _found(
+    ontology: Ontology,
+    context: tuple[Atom, ...],
+    pairs: tuple[tuple[int, int], ...],
+    asked: tuple[str, ...],
+) -> dict[tuple[int, int], Worlds | None]:
     candidates = {
         (pair, r): (ontology.encoding.readings[QUERIED, r], *pair) for pair in pairs for r in asked
     }

@@ -14,21 +14,27 @@ import shutil
 import stat
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import clingo
 from pydantic_core import from_json, to_json
 
 from symbouq.ontology.source import Rows, digest
 
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
 VARIABLE = "SYMBOUQ_CACHE"
 """Environment variable that sets the cache folder, or disables the cache if empty."""
 
 _MOST = 32
 """Maximum number of entries of each kind. The oldest are removed first."""
+_RESULTS = 50_000
+"""Number of results in a `Shelf` at which it is emptied."""
 
 
 class Store:
@@ -40,9 +46,7 @@ class Store:
     """
 
     def __init__(self, kind: str, content: str) -> None:
-        code = sorted(Path(__file__).parent.glob("*.py"))
-        parts = content, digest(code), clingo.__version__
-        self._key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+        self._key = _key(content)
         root = cache_folder()
         self._folder = None if root is None else root / kind / self._key
 
@@ -61,6 +65,82 @@ class Store:
             remember(self._folder / name, f"{self._key} {name}", value)
             if new:
                 _tidy(self._folder.parent)
+
+
+class Shelf:
+    """Cache for many small results that depend on certain rules. They are kept in an SQLite file,
+    which processes may share.
+
+    Args:
+        kind: Kind of result, used as the name of the file.
+        content: The rules, or their hash.
+    """
+
+    def __init__(self, kind: str, content: str) -> None:
+        self._key = _key(content)
+        root = cache_folder()
+        self._file = None if root is None else root / f"{kind}.sqlite"
+
+    def load(self, names: Iterable[str]) -> dict[str, bytes]:
+        """Return the results that are saved under some of the names."""
+        found = {}
+        with suppress(Exception), self._opened() as base:
+            for name in names:
+                asked = (self._made_from(name).digest(),)
+                for (value,) in base.execute("SELECT value FROM kept WHERE name = ?", asked):
+                    signature, _, content = value.partition(b"\n")
+                    if signature + b"\n" == _signature(self._key + name, content):
+                        found[name] = content
+        return found
+
+    def save(self, results: Mapping[str, bytes]) -> None:
+        """Save results under their names, if possible."""
+        rows = [
+            (self._made_from(name).digest(), _signature(self._key + name, content) + content)
+            for name, content in results.items()
+        ]
+        with suppress(Exception), self._opened() as base, base:
+            if (base.execute("SELECT max(rowid) FROM kept").fetchone()[0] or 0) > _RESULTS:
+                base.execute("DELETE FROM kept")
+            base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
+
+    def _made_from(self, name: str) -> hashlib._Hash:
+        return hashlib.sha256(f"{self._key} {name}".encode())
+
+    @contextmanager
+    def _opened(self) -> Iterator[Connection]:
+        """Open the file for one use, because a connection must not pass to another process."""
+        import sqlite3
+
+        if self._file is None:
+            raise OSError("caching is disabled")
+        if not self._file.is_symlink():
+            self._file.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(FileExistsError):
+                os.close(os.open(self._file, os.O_CREAT | os.O_EXCL, 0o600))
+        if not _is_ours(self._file.lstat()):
+            raise OSError("others may have written it")
+        with closing(sqlite3.connect(self._file, timeout=1)) as base:
+            try:
+                base.execute("PRAGMA synchronous = OFF")
+                base.execute("CREATE TABLE IF NOT EXISTS kept (name BLOB PRIMARY KEY, value BLOB)")
+                yield base
+            except sqlite3.OperationalError:  # the file is locked, or there is no space
+                raise
+            except sqlite3.DatabaseError:
+                self._file.unlink()
+                raise
+
+
+@cache
+def _code() -> str:
+    """The hash of the code that makes what is cached."""
+    return digest(sorted(Path(__file__).parent.glob("*.py")))
+
+
+def _key(content: str) -> str:
+    parts = content, _code(), clingo.__version__
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def remember(file: Path, made_from: str, value: Any) -> None:
@@ -84,9 +164,7 @@ def recalled(file: Path, made_from: str) -> Any:
         # Do not wait for a pipe or follow a link.
         opened = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(opened, "rb") as stream:
-            status = os.fstat(opened)
-            ours = status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_WRITE
-            if not ours or not stat.S_ISREG(status.st_mode):
+            if not _is_ours(os.fstat(opened)):
                 return None
             signature, content = stream.readline(), stream.read()
         return from_json(content) if signature == _signature(made_from, content) else None
@@ -95,6 +173,12 @@ def recalled(file: Path, made_from: str) -> Any:
 
 
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def _is_ours(status: os.stat_result) -> bool:
+    """Whether a file is a plain file that only this user and the administrator may write."""
+    ours = status.st_uid in (os.geteuid(), 0) and not status.st_mode & _OTHERS_WRITE
+    return ours and stat.S_ISREG(status.st_mode)
 
 
 def _signature(made_from: str, content: bytes) -> bytes:

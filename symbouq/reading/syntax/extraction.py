@@ -805,8 +805,9 @@ class _Facts:
     def _is_event(self, token: Token) -> bool:
         """Whether a noun at the start of a sentence gives a time: "Before the MOVE, ..."."""
         opening = token.head
-        first = opening.i == min((w.i for w in opening.doc if w.text.isalnum()), default=0)
-        return token.dep_ == "pobj" and first and self._in_class(opening, "temporal")
+        if token.dep_ != "pobj" or not self._in_class(opening, "temporal"):
+            return False
+        return opening.i == next((w.i for w in opening.doc if w.text.isalnum()), 0)
 
     def _is_group(self, token: Token, names: set[str]) -> bool:
         """Whether a word stands for several things by itself: "BOTH are red", "above all THREE"."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 from symbouq.errors import SymboUQError, install_command
+from symbouq.ontology.store import Store
 
 if TYPE_CHECKING:
     from spacy.language import Language
+    from spacy.tokenizer import Tokenizer
     from spacy.tokens import Doc
 
 PIPELINES = (
@@ -25,6 +27,7 @@ PIPELINES = (
 
 _UNUSED = ("ner", "entity_ruler", "textcat", "senter")
 """Pipeline components that are not loaded."""
+_EMPTY = "symbouq.empty"
 _BATCH = 64
 
 
@@ -48,6 +51,12 @@ class Pipeline:
     Args:
         name: The pipeline's package; by default, the first of `PIPELINES` that is installed.
 
+    Attributes:
+        nlp: The pipeline.
+        name: Its package.
+        version: The version of the package.
+        identity: What its parses depend on: the version of spaCy, and the state of its files.
+
     Raises:
         PipelineError: If the pipeline cannot be loaded, or none is installed.
     """
@@ -64,7 +73,7 @@ class Pipeline:
                 )
             name = found[0]
         try:
-            self.nlp: Language = spacy.load(name, exclude=list(_UNUSED))
+            self.nlp = _lean(name) if name in PIPELINES else spacy.load(name, exclude=_UNUSED)
         except OSError as error:
             raise PipelineError(
                 f"the pipeline {name!r} cannot be loaded: {error} `symbouq doctor` says which one "
@@ -74,6 +83,27 @@ class Pipeline:
             raise PipelineError(f"the pipeline {name!r} has no parser")
         self.name = name
         self.version = str(self.nlp.meta["version"])
+        files = [(str(file), file.stat()) for file in sorted(self.nlp.path.rglob("*"))]
+        stamps = [(file, status.st_mtime_ns, status.st_size) for file, status in files]
+        self.identity = repr((metadata.version("spacy"), stamps))
+
+    @contextmanager
+    def tokenizing(self) -> Iterator[Callable[[str], Iterable[str]]]:
+        """Give a function that splits an expression into lower-case tokens. What it returned in
+        earlier processes is cached.
+        """
+        store = Store("tokens", self.identity)
+        known: dict[str, list[str]] = store.load("expressions") or {}
+        before = len(known)
+
+        def tokenized(text: str) -> Iterable[str]:
+            if text not in known:
+                known[text] = [token.text.lower() for token in self.nlp.tokenizer(text)]
+            return known[text]
+
+        yield tokenized
+        if len(known) > before:
+            store.save("expressions", known)
 
     @contextmanager
     def passing(self) -> Iterator[None]:
@@ -95,6 +125,27 @@ class Pipeline:
 
         docs = (Doc(self.nlp.vocab, words=words) for words in sentences)
         return self.nlp.pipe(docs, batch_size=_BATCH)
+
+
+def _lean(name: str) -> Language:
+    """Load one of the known pipelines without the default rules of the tokenizer, which its own
+    replace, and without the words of its training texts, which parsing does not use.
+    """
+    from symbouq.reading.without_torch import spacy
+
+    spacy.util.registry.tokenizers.register(_EMPTY, func=lambda: _untaught)
+    tokenizer = {"nlp": {"tokenizer": {"@tokenizers": _EMPTY}}}
+    nlp = spacy.load(name, exclude=(*_UNUSED, "strings"), config=tokenizer)
+    for _, component in nlp.pipeline:
+        for label in getattr(component, "labels", ()):
+            nlp.vocab.strings.add(label)
+    return nlp
+
+
+def _untaught(nlp: Language) -> Tokenizer:
+    from spacy.tokenizer import Tokenizer
+
+    return Tokenizer(nlp.vocab)
 
 
 @cache

@@ -28,6 +28,7 @@ from symbouq.reading.syntax.extraction import (
     Extraction,
     Triplet,
 )
+from symbouq.reading.syntax.kept import Kept
 from symbouq.reading.syntax.names import Name
 from symbouq.reading.syntax.pipeline import Pipeline
 from symbouq.reading.syntax.positions import Places
@@ -184,12 +185,8 @@ class Sentences:
     def __init__(self, ontology: Ontology, pipeline: Pipeline) -> None:
         self.ontology = ontology
         self.pipeline = pipeline
-        tokenizer = pipeline.nlp.tokenizer
-
-        def tokenized(text: str) -> list[str]:
-            return [token.text.lower() for token in tokenizer(text)]
-
-        self.preparation = Preparation(ontology, tokenized)
+        with pipeline.tokenizing() as tokenized:
+            self.preparation = Preparation(ontology, tokenized)
         expressions = self.preparation.expressions
         self._extraction = Extraction(ontology, expressions["verb"], expressions["adposition"])
         self.excluding = self._extraction.excluding
@@ -225,6 +222,7 @@ class Sentences:
         # Many traces share a scene, so a limited number of texts is cached.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
+        self._kept = Kept(ontology, pipeline)
         self._known: dict[Group, list[list[Sentence]]] = {}
 
     def _classes(self, *names: str) -> frozenset[str]:
@@ -431,7 +429,8 @@ class Sentences:
         if len(self._shapes) > _REMEMBERED:
             self._shapes.clear()
             new = {(_shape(words), asked): words for words, asked in sentences}
-        rows = list(new.items())
+        self._shapes.update(self._kept.load(new))
+        rows = [row for row in new.items() if row[0] not in self._shapes]
         for first in range(0, len(rows), _BATCH):
             check_time()
             self._parse_batch(rows[first : first + _BATCH])
@@ -469,8 +468,10 @@ class Sentences:
     def _extract(self, new: Sequence[tuple[tuple[Shape, bool], tuple[Word, ...]]]) -> None:
         docs = self._docs([words for _, words in new])
         batch = [(words, doc, asked) for ((_, asked), words), doc in zip(new, docs, strict=True)]
-        for (key, _), says in zip(new, self._extraction.extracted(batch), strict=True):
-            self._shapes[key] = says
+        keys = (key for key, _ in new)
+        read = dict(zip(keys, self._extraction.extracted(batch), strict=True))
+        self._shapes.update(read)
+        self._kept.save(read)
 
 
 def _unread(row: _Row, fault: str) -> Sentence:
