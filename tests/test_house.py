@@ -99,6 +99,7 @@ ACROSS = {
     "io/adapters/formats/test_promptfoo.py": "a declared format",
     "io/adapters/formats/test_vllm.py": "a declared format, and its tokens",
     "auditing/test_paper.py": "the paper's examples",
+    "logic/test_choice.py": "rules of places that are each for one thing",
     "auditing/test_stances.py": "claims of every stance against all worlds",
     "auditing/test_real_traces.py": "delivered traces",
     "experiments/benchmarks/test_benchmarks.py": "the scripts of experiments/",

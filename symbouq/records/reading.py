@@ -78,7 +78,7 @@ class PlaceReading(_Part):
     """Id of the thing."""
     scale: str
     """Name of the scale in the ontology."""
-    number: Annotated[int, Field(ge=-999, le=999)]
+    number: Annotated[int, Field(ge=-999, le=9999)]
     """Position on the scale."""
     of: str = ""
     """Id of the thing that the positions belong to; empty if not stated."""

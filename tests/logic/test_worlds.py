@@ -42,9 +42,10 @@ def found_worlds(
 
 def test_reference_reads_every_relation_of_the_profiles() -> None:
     """Stated exclusion between blocks, the hull of several things, a direction that follows
-    from another relation, height of its own, what bears a thing, and sides of things, of their insides and of blocks are left to cases worked out by hand.
+    from another relation, height of its own, what bears a thing, sides of things, of their insides and of blocks, distances and places for one thing are left to cases worked out by hand.
     """
     by_hand = {"between", "spans", "spanned_by", "superimposed_on", "not_overlap"}
+    by_hand |= {"apart", "one_of", "lists", "listed"}
     by_hand |= {
         f"{of}_{side}" for of in ("at", "in") for side in ("top", "bottom", "left", "right")
     }

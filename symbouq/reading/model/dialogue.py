@@ -156,13 +156,8 @@ def dialogue(
 def together(
     texts: TraceTexts, names: Names, replies: Sequence[Sequence[Reply]]
 ) -> list[list[Reply]]:
-    """Combine replies to sentences that were read alone, as if they had been read together. Each
-    sentence gets its label, and things mentioned by the same words get the same id.
-
-    Args:
-        texts: The trace's texts.
-        names: Recorder for the things.
-        replies: The samples for each sentence.
+    """Combine the samples for sentences that were read alone, as if they had been read together.
+    Each sentence gets its label, and things mentioned by the same words get the same id.
     """
     joined: list[list[Reply]] = []
     for (label, text), given in zip(texts.labelled.items(), replies, strict=True):

@@ -103,21 +103,3 @@ def _relation(said: ExpectedReading, things: Sequence[str]) -> RelationReading:
             "amount": said.amount,
         }
     )
-
-
-def sayings(specs: Iterable[Spec], phrases: Mapping[str, str]) -> dict[str, str]:
-    """For each relation in the tests, find a sentence that states only this relation.
-
-    Args:
-        specs: The tests.
-        phrases: Maps a phrase, in lower case, to the relation that it expresses.
-    """
-    longest = sorted(phrases, key=len, reverse=True)
-    pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, longest))})\b", re.IGNORECASE)
-    found: dict[str, str] = {}
-    for spec in specs:
-        for text in (*spec.scene, *(claim.text for claim in spec.claims)):
-            said = [match.lower() for match in pattern.findall(text)]
-            if text.endswith(".") and len(said) == 1:
-                found.setdefault(phrases[said[0]], text)
-    return found

@@ -11,10 +11,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
 
-from symbouq.ontology.measures import Offset
+from symbouq.ontology.measures import Offset, Shift
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.force import SUPPOSED, asks, forces_of
 from symbouq.reading.model.dialogue import moved, span_of, with_ids, words_of
+from symbouq.reading.model.distances import APART
 from symbouq.reading.model.schema import directions, scales
 from symbouq.reading.syntax.amounts import Amount, Amounts
 from symbouq.records.reading import (
@@ -133,35 +134,36 @@ class JudgedSentence:
 def judged(
     ontology: Ontology, texts: Mapping[str, str], replies: Sequence[Sequence[Reply]]
 ) -> dict[str, JudgedSentence]:
-    """Judge the readings in the replies for a trace. Return the judged sentences by label.
-
-    Args:
-        ontology: The tables of the profile.
-        texts: Maps each label to the sentence.
-        replies: The samples of each reply. The first sample is judged by comparison with the
-            others.
+    """Judge the readings in the samples of each reply for a trace, the first sample by comparison
+    with the others. Return the judged sentences by label, as the texts are given.
     """
-    heights = ontology.wording.upright_as if uses_compass(ontology, texts) else {}
+    ontology = ontology if uses_compass(ontology, texts) else _flat(ontology)
     every = [sentence for given in replies for sentence in given[0].sentences]
     things = {mention.id for sentence in every for mention in sentence.things}
     found = dict.fromkeys(texts, JudgedSentence())
     known: set[str] = set()
     for first, *others in replies:
-        says = [_said_by(ontology, first, other, texts, known, heights) for other in others]
+        says = [_said_by(ontology, first, other, texts, known) for other in others]
         for sentence in first.sentences:
             label = sentence.sentence
             if label in found:
-                standing = _standing(ontology, sentence, texts[label], things, heights)
+                standing = _standing(ontology, sentence, texts[label], things)
                 found[label] = _sure(ontology, standing, says)
             known.update(mention.id for mention in sentence.things)
     return found
 
 
+@lru_cache(maxsize=64)
+def _flat(ontology: Ontology) -> Ontology:
+    """Return an ontology for texts in which what is above may be north."""
+    return replace(ontology, wording=replace(ontology.wording, upright_as={}))
+
+
 def uses_compass(ontology: Ontology, texts: Mapping[str, str]) -> bool:
     """Whether a scene uses compass directions for places."""
     scene = " ".join(text for label, text in texts.items() if label.startswith("S"))
-    compass = ontology.wording.lexeme.get("compass", frozenset())
-    return not compass.isdisjoint(_WORD.findall(scene.lower()))
+    classes = (ontology.words(name) for name in ("compass", "compass_side"))
+    return not frozenset().union(*classes).isdisjoint(_WORD.findall(scene.lower()))
 
 
 def _sure(
@@ -171,15 +173,11 @@ def _sure(
     relations = [replace(r, confidence=_confidence(ontology, r, says)) for r in sentence.relations]
     clashing = _clashing(ontology, relations)
     sure = (replace(r, confidence=DOUBTED) if n in clashing else r for n, r in enumerate(relations))
-    places = (
+    places = [
         replace(p, confidence=REPEATED if all(p.said in sample for sample in says) else DOUBTED)
-        for p in sentence.places
-    )
-    return replace(
-        sentence,
-        relations=tuple(sure),
-        places=tuple(places) if says else sentence.places,
-    )
+        for p in sentence.places * bool(says)
+    ]
+    return replace(sentence, relations=tuple(sure), places=tuple(places) or sentence.places)
 
 
 def _standing(
@@ -187,7 +185,6 @@ def _standing(
     sentence: SentenceReading,
     text: str,
     things: Collection[str],
-    heights: Mapping[str, str],
 ) -> JudgedSentence:
     """Keep the readings of a sentence that occur in its text, are known to the ontology, and are
     about things.
@@ -215,7 +212,7 @@ def _standing(
     things_there = set(things)
     relations: list[JudgedRelation] = []
     for reading in sentence.relations:
-        relation = _relation(ontology, reading, sentence, text, heights)
+        relation = _relation(ontology, reading, sentence, text)
         if relation is None:
             faults.append(f"{reading.relation!r} is no relation of the profile of so many things")
         elif stands(reading.words, relation.span, relation.subject, *relation.objects):
@@ -273,6 +270,8 @@ def _offset(ontology: Ontology, reading: RelationReading, relation: str) -> tupl
     numbers = (n for n, word in enumerate(words) if amounts.counts(word) or word in ("a", "an"))
     for first in range(next(numbers, 0) + 1):
         found: tuple[Amount, ...] = amounts.of(words[first:], words[:first])
+        if found and relation == APART and len({amount.unit for amount in found}) == 1:
+            return tuple(Shift("", a.value, a.sense) for a in found), found[0].unit
         if found:
             return amounts.offset(relation, [a._replace(relation=relation) for a in found])
     return (), ""
@@ -283,7 +282,6 @@ def _relation(
     reading: RelationReading,
     sentence: SentenceReading,
     text: str,
-    heights: Mapping[str, str],
 ) -> JudgedRelation | None:
     """Judge a relation: use its name in the ontology, and a stance that is consistent with its
     words. Return None if the ontology has no relation of this name and arity. In a text that uses
@@ -297,8 +295,8 @@ def _relation(
     if (len(objects) > 1) != (name in ontology.lexicon.grouped):
         return None
     span = span_of(reading.words, text) or (0, 0)
-    if name in heights and _of_height(ontology, text[slice(*span)].lower()):
-        name = heights[name]
+    if _of_height(ontology, text[slice(*span)].lower()):
+        name = ontology.wording.upright_as.get(name, name)
     stance = _stance(ontology, reading, sentence, text, span)
     denied = reading.polarity == "denied"
     named = [mention.words for mention in sentence.things]
@@ -315,12 +313,13 @@ def _relation(
 
 def _of_height(ontology: Ontology, words: str) -> bool:
     """Whether the given words are about height: "above", "the bottom shelf", but not "north of",
-    nor "ahead of" for someone who faces north.
+    nor "past" or "ahead of" for someone who faces north.
     """
     phrases, heights = ontology.lexicon.phrase, ontology.wording.upright_as
     found = _WORD.findall(words)
     parts = (" ".join(found[n:m]) for n in range(len(found)) for m in range(n + 1, len(found) + 1))
-    if not ontology.wording.lexeme.get("compass", frozenset()).isdisjoint(found):
+    level = (ontology.words(name) for name in ("compass", "en_route"))
+    if not frozenset().union(*level).isdisjoint(found):
         return False
     said = {phrases[part] for part in parts if part in phrases}
     for of in ontology.wording.expression.values():
@@ -378,7 +377,8 @@ def _said(ontology: Ontology, relation: JudgedRelation) -> Said:
     u, r, v = relation.subject, relation.relation, " ".join(sorted(relation.objects))
     mirror, offset = ontology.relations.mirror, relation.offset
     if u > v and r in mirror:
-        u, r, v, offset = v, mirror[r], u, tuple(shift.turned() for shift in offset)
+        turned = offset if r == APART else tuple(shift.turned() for shift in offset)
+        u, r, v, offset = v, mirror[r], u, turned
     if offset:  # with another amount, it is a different statement
         v = f"{v} {sorted(offset)} {relation.unit}"
     return relation.stance, stance, (u, r, v)
@@ -429,25 +429,15 @@ def _said_by(
     other: Reply,
     texts: Mapping[str, str],
     known: Collection[str],
-    heights: Mapping[str, str],
 ) -> set[Said]:
-    """Return the readings in another sample about the things in the first sample. They may be in
-    different sentences, since readers may differ in this.
-
-    Args:
-        ontology: The tables of the profile.
-        first: The first sample.
-        other: The other sample.
-        texts: The sentences.
-        known: Ids that both samples were given.
-        heights: Maps relations to relations of height, if the text distinguishes height from north
-            and south.
+    """Return the readings in another sample about the things in the first sample, of which both
+    were given the `known` ones. They may be in different sentences, since readers may differ.
     """
     same = _same_things(first, other, texts)
     said: set[Said] = set()
     for sentence in with_ids(other, lambda t: t if t in known else same.get(t, t)).sentences:
         text = texts.get(sentence.sentence, "")
-        relations = (_relation(ontology, r, sentence, text, heights) for r in sentence.relations)
+        relations = (_relation(ontology, r, sentence, text) for r in sentence.relations)
         said.update(_said(ontology, relation) for relation in relations if relation is not None)
         places = (_place(ontology, place, text) for place in _of_one(sentence))
         said.update(place.said for place in places if place is not None)

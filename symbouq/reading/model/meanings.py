@@ -30,7 +30,8 @@ def relation_meanings(ontology: Ontology) -> Iterator[str]:
         if relation not in told:
             told.update(pair)
             each = (f"{name} {_worded(ontology, name)}".strip() for name in pair)
-            yield f"- {' / '.join(each)}{_parts(ontology, relation, places[relation])}"
+            several = "`object` lists them" if relation in ontology.lexicon.grouped else ""
+            yield "; ".join(filter(None, [f"- {' / '.join(each)}", places[relation], several]))
 
 
 def axes(ontology: Ontology) -> list[str]:
@@ -41,21 +42,11 @@ def axes(ontology: Ontology) -> list[str]:
 
 
 def _worded(ontology: Ontology, relation: str) -> str:
-    """Return the wordings for a relation other than its name. Wordings that are unique to the
-    relation are preferred.
-    """
+    """Return a wording for a relation, preferably a unique one, that does not contain its name."""
     shared = Counter(t for r in offered(ontology) for t in ontology.lexicon.wording.get(r, ()))
-    texts = ontology.lexicon.wording.get(relation, ())
-    own = [text for text in texts if shared[text] == 1]
-    return ", ".join(f'"{t}"' for t in own or texts if t.replace(" ", "_") != relation)
-
-
-def _parts(ontology: Ontology, relation: str, places: str) -> str:
-    parts = [
-        places,
-        "`object` lists both" if relation in ontology.lexicon.grouped else "",
-    ]
-    return "".join(f"; {part}" for part in parts if part)
+    name, texts = f" {relation.replace('_', ' ')} ", ontology.lexicon.wording.get(relation, ())
+    others = sorted((t for t in texts if name not in f" {t} "), key=lambda t: shared[t] > 1)
+    return f'"{others[0]}"' if others else ""
 
 
 def _places(ontology: Ontology) -> dict[str, str]:

@@ -13,25 +13,27 @@ from symbouq.ontology.source import data_folder
 from symbouq.ontology.specs import Spec, discovered
 from symbouq.ontology.tables import Ontology
 from symbouq.reading.model.dialogue import ModelRequest
-from symbouq.reading.model.examples import example, sayings
+from symbouq.reading.model.examples import example
 from symbouq.reading.model.meanings import axes, relation_meanings
 from symbouq.reading.model.schema import directions, offered, reply_schema, scales
 from symbouq.records.reading import Reply
 
 _AXES = (
-    "Coordinates grow: {}. `x<`: the subject lies at smaller x than the object; `x=`: at the same; "
-    "converses say the opposite. Other axes are open."
+    "Coordinates grow: {}. `x<`: the subject lies at smaller x than the object; `x=`: at the same. "
+    "Other axes are open."
 )
 _AMOUNTS = (
     'A relation holds by an `amount` in units: "60 cm", "at least two blocks". If it is not exact '
-    '("about 60 cm") or goes in no direction, it is a `number`, unexpressed.'
+    '("about 60 cm"), it is a `number`, unexpressed.'
 )
 _PLACES = (
     "An entry has `places` for what is placed by numbers: `words`, `thing`, `scale`, `number` "
-    "(whole, up to 999; letters count: row C is 3), and `of`, the thing to which the scale "
+    "(whole, up to 9999; letters count: row C is 3), and `of`, the thing to which the scale "
     "belongs, if one is told. Seat 2 of those numbered from the left, and the second from there, "
-    "are `from_left` 2. What is listed row by row has `row` and `column`. Write no relations that "
-    "follow from places. Scales, with where they usually grow: {}."
+    "are `from_left` 2, and so is the second of all that a shelf or row holds in order. Seat C5 "
+    "has two places; seats D3 to D6 are four things; right behind row C is row D. What is listed "
+    "row by row has `row` and `column`. Write no relations that follow from places. Scales, with "
+    "where they usually grow: {}."
 )
 _HEADINGS = (
     "An entry has `headings` for where a thing or person faces: `words`, `thing`, `direction` ({})."
@@ -53,12 +55,10 @@ class Prompt:
     Args:
         ontology: The tables of the profile.
         tests: The ontology's tests. Tests from a user's folder come last.
-        own: The tests from a user's folder.
     """
 
     ontology: Ontology
     tests: tuple[Spec, ...] = ()
-    own: tuple[Spec, ...] = ()
 
     @cached_property
     def instructions(self) -> str:
@@ -93,12 +93,6 @@ class Prompt:
         if guidance := [text for (text,) in self.ontology.tables.rows("guidance")]:
             yield "\nIn texts of this kind:"
             yield from (f"- {text}" for text in guidance)
-        phrases = dict(self.ontology.lexicon.phrase)
-        for words in self.ontology.wording.expression.values():
-            phrases |= {t: r for t, r in words.items() if r in self.ontology.relations.family}
-        if said := sayings(self.own, phrases):
-            yield "\nFor instance:"
-            yield from (f'- {relation}: "{text}"' for relation, text in sorted(said.items()))
         for number, spec in enumerate(self._examples(), start=1):
             texts, reply = example(spec)
             yield f"\nExample {number}:"
@@ -136,7 +130,7 @@ def prompt_of(ontology: Ontology, folder: str | None) -> Prompt:
         SpecError: If a test file cannot be read.
     """
     own = tuple(discovered(folder)) if folder is not None and Path(folder).is_dir() else ()
-    return Prompt(ontology, (*_builtin(), *own), own)
+    return Prompt(ontology, (*_builtin(), *own))
 
 
 @cache

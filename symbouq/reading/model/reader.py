@@ -16,6 +16,7 @@ from symbouq.reading.model.dialogue import (
     moved,
     together,
 )
+from symbouq.reading.model.distances import APART, located
 from symbouq.reading.model.judging import (
     JudgedPlace,
     JudgedRelation,
@@ -107,7 +108,8 @@ class _Reading:
         self._sentences = judged(ontology, self._labelled, replies)
         self._names = names
         self._places, self._numbers = arrangement_of(ontology, self._labelled), dict[str, int]()
-        self._known = _mentioned(replies, ("S", "Q"))
+        firsts = (sentence for given in replies for sentence in given[0].sentences)
+        self._known = {m.id for s in firsts if s.sentence[0] in "SQ" for m in s.things}
         self._replies = [given[0] for given in replies]
         self._standing = unretracted(texts.scene)
         self._whole = True
@@ -120,6 +122,7 @@ class _Reading:
     def whole(self) -> ParsedTrace:
         """Return the whole trace."""
         scene = tuple(self._scene())
+        self._given = [statement for _, statement in scene]
         asked = self._asked()
         claims = self._claims(asked)
         question = self._question(asked)
@@ -152,6 +155,7 @@ class _Reading:
                     self._whole = self._whole and relation.stance not in (COUNTED, "alternatives")
                     continue
                 held = self._statements(replace(relation, denied=denied))
+                self._whole = self._whole and relation.relation != APART  # which is not used
                 if held is None or (denied and sentence.rest):
                     told, self._whole = words[slice(*relation.span)], False
                     why = f"{told!r} is denied, and what holds instead is not surely read"
@@ -356,8 +360,8 @@ class _Reading:
     def _statements(
         self, relation: JudgedRelation, claimed: bool = False
     ) -> list[Statement] | None:
-        """Turn a relation from a reply into statements about named things. Return None if the
-        relation is denied and there is no relation for the denial. A denial in a claim is not
+        """Turn a relation from a reply into statements about named things. Return None if there is
+        no relation for its denial, or no place for its distance. A denial in a claim is not
         strengthened: a thing that is not near need not be far.
         """
         name = relation.relation
@@ -378,17 +382,10 @@ class _Reading:
             )
             for thing in relation.objects
         ]
+        if name == APART:
+            found = located(self._ontology, self._given, made[0]) if claimed else None
+            return None if found is None and claimed else [*filter(None, [found])]
         return made if len(made) == 1 else list(grouped(self._ontology, made))
-
-
-def _mentioned(replies: Sequence[Sequence[Reply]], marks: Sequence[str]) -> set[str]:
-    return {
-        mention.id
-        for given in replies
-        for sentence in given[0].sentences
-        if sentence.sentence[0] in marks
-        for mention in sentence.things
-    }
 
 
 def arrangement_of(ontology: Ontology, texts: Mapping[str, str]) -> Arrangement:
@@ -406,7 +403,5 @@ def _summed(faults: Sequence[str]) -> str:
 
 def _part(label: str) -> str:
     """Return the name of a sentence in messages."""
-    number = int(label[1:])
-    if label[0] == "S":
-        return f"scene sentence {number}"
-    return "the question" if label[0] == "Q" else f"claim {number}"
+    of = {"S": f"scene sentence {label[1:]}", "Q": "the question"}
+    return of.get(label[0], f"claim {label[1:]}")

@@ -60,7 +60,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
     grouped = [relation for relation in names if relation in ontology.lexicon.grouped]
     kinds = [_object({**said, "relation": {"enum": binary}, "object": thing, **measured})]
     if grouped:
-        several = {"type": "array", "items": thing, "minItems": 2, "maxItems": 2}
+        several = {**_array(thing), "minItems": 2}
         kinds.append(_object({**said, "relation": {"enum": grouped}, "object": several}))
     reason = {"enum": list(get_args(Unexpressible))}
     sentence = {
@@ -69,7 +69,7 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
         "relations": _array({"anyOf": kinds}),
     }
     if counted := scales(ontology):
-        number = {"type": "integer", "minimum": -999, "maximum": 999}
+        number = {"type": "integer", "minimum": -999, "maximum": 9999}
         place = {"words": words, "thing": thing, "scale": {"enum": counted}, "number": number}
         of = {"type": "string", "pattern": rf"^({_THING[1:-1]})?$"}
         sentence["places"] = _array(_object({**place, "of": of}))
@@ -83,10 +83,8 @@ def reply_schema(ontology: Ontology) -> dict[str, Any]:
         "asks": _array(thing, 2),
         "answer": {"type": "string", "pattern": "^([SQC][1-9][0-9]{0,3})?$"},
     }
-    definitions = {
-        "words": {"type": "string", "pattern": _WORDS},
-        "thing": {"type": "string", "pattern": _THING},
-    }
+    patterns = (("words", _WORDS), ("thing", _THING))
+    definitions = {name: {"type": "string", "pattern": pattern} for name, pattern in patterns}
     return {**_object(whole), "$defs": definitions}
 
 

@@ -148,3 +148,46 @@ def test_what_is_unexpressed_leaves_a_part_unread() -> None:
 
 def test_a_sentence_without_reading_is_not_read() -> None:
     assert not judge(Reply(sentences=[])).read
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "relation"),
+    [
+        ("The cup is 2 m above the jug.", "above", "above"),
+        ("The cup is 2 m higher than the jug, east of the pan.", "higher than", "up_from"),
+        ("The cup is 2 m higher than the jug, north of the pan.", "higher than", "up_from"),
+        ("The cup is above the jug, east of the pan.", "above", "up_from"),
+        ("The cup is 2 m past the jug, north of the pan.", "past", "above"),
+        ("The cup is 2 m short of the jug, west of the pan.", "short of", "above"),
+        ("The cup is north of the jug.", "north of", "above"),
+    ],
+)
+def test_in_a_text_with_a_compass_words_for_height_are_not_north(
+    text: str, words: str, relation: str
+) -> None:
+    everyday = OntologyLibrary().ontology("everyday")
+    given = reply(said(words, "t1", "above"), things=[("t1", "The cup"), ("t2", "the jug")])
+    (found,) = judged(everyday, {"S1": text}, [[given]])["S1"].relations
+    assert found.relation == relation
+
+
+@pytest.mark.parametrize(
+    ("amount", "offset"),
+    [
+        ("5 m", [(5, "=")]),
+        ("less than 5 m", [(5, "<")]),
+        ("between 3 and 5 m", [(3, ">="), (5, "<=")]),
+        ("about 5 m", []),
+    ],
+)
+def test_a_distance_has_an_amount_along_no_axis(amount: str, offset: list[tuple[int, str]]) -> None:
+    everyday = OntologyLibrary().ontology("everyday")
+    things = [("t1", "The cup"), ("t2", "the jug")]
+    readings = [
+        reply(said("from", u, "apart", v, amount=amount), things=things)
+        for u, v in (("t1", "t2"), ("t2", "t1"))
+    ]
+    text = f"The cup is {amount} from the jug."
+    (found,) = judged(everyday, {"S1": text}, [readings])["S1"].relations
+    assert [(value, sense) for axis, value, sense in found.offset if not axis] == offset
+    assert found.confidence == REPEATED  # whichever is named first

@@ -115,10 +115,10 @@ HELD_BACK = [*FRESH][:20]
     [
         ("parser", True, Figures(108, 11, 11, 0)),
         ("parser", False, Figures(108, 15, 17, 2)),
-        ("model", True, Figures(108, 48, 48, 0)),
-        ("model", False, Figures(108, 38, 38, 0)),
-        ("both", True, Figures(108, 50, 50, 0)),
-        ("both", False, Figures(108, 41, 42, 1)),
+        ("model", True, Figures(108, 81, 81, 0)),
+        ("model", False, Figures(108, 45, 45, 0)),
+        ("both", True, Figures(108, 82, 82, 0)),
+        ("both", False, Figures(108, 48, 49, 1)),
     ],
 )
 def test_fresh_scenes(reader: str, looked: bool, expected: Figures) -> None:

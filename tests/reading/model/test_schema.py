@@ -70,6 +70,8 @@ def test_nothing_else_is_of_the_schema(schema: dict[str, object], relation: obje
 
 def test_relations_of_several_landmarks_list_them(schema: dict[str, object]) -> None:
     assert accepts(schema, reply(relation="between", object=["t2", "t3"]))
+    assert accepts(schema, reply(relation="one_of", object=["t2", "t3", "t4", "t5"]))
+    assert not accepts(schema, reply(relation="one_of", object=["t2"]))
 
 
 def test_a_relation_of_an_author_is_in_the_schema(tmp_path: Path) -> None:
