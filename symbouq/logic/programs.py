@@ -67,6 +67,11 @@ def recorded() -> Iterator[list[Program]]:
         _recording.reset(token)
 
 
+def is_recording() -> bool:
+    """Whether programs are recorded: results from earlier runs would hide what they fire."""
+    return _recording.get() is not None
+
+
 def _record(program: Program) -> None:
     programs = _recording.get()
     if programs is not None:
@@ -75,7 +80,7 @@ def _record(program: Program) -> None:
 
 def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
     """Record the program for atoms that are decided without it."""
-    if _recording.get() is not None:
+    if is_recording():
         program = TraceProgram(ontology, atoms, groups)
         _record((tuple(program.parts), program.facts))
 

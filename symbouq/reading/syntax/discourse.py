@@ -1073,9 +1073,8 @@ class Discourse:
             found = introduced or others or subjects
         elif role == "object":
             # "Mia puts it there": "it" is not Mia.
-            found = (
-                objects or subjects[:-1] or ([] if subjects and self.topic is not None else others)
-            )
+            led = bool(subjects) and self.topic is not None
+            found = objects or subjects[:-1] or [p for p in others if not led and p.role != "other"]
         else:
             # "On the shelf it is next to ...": not the shelf if there is an earlier topic.
             found = (

@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from symbouq.logic.programs import is_recording
 from symbouq.ontology.source import digest
 from symbouq.ontology.store import Shelf, listed
 from symbouq.ontology.tables import Ontology
@@ -39,7 +40,7 @@ class Kept:
     def load(self, shapes: Iterable[Any]) -> dict[Any, Extracted]:
         """Return the readings of those shapes that were read before."""
         names = {repr(shape): shape for shape in shapes}
-        found = self._shelf.load(names) if names else {}
+        found = self._shelf.load(names) if names and not is_recording() else {}
         return {names[name]: self._form.validate_json(text) for name, text in found.items()}
 
     def save(self, readings: Mapping[Any, Extracted]) -> None:
