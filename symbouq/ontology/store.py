@@ -100,7 +100,7 @@ class Shelf:
             for name, content in results.items()
         ]
         with suppress(Exception), self._opened() as base, base:
-            if (base.execute("SELECT max(rowid) FROM kept").fetchone()[0] or 0) > _RESULTS:
+            if base.execute("SELECT count(*) FROM kept").fetchone()[0] > _RESULTS:
                 base.execute("DELETE FROM kept")
             base.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
 

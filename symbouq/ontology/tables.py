@@ -612,7 +612,7 @@ def _encoding(tables: Tables, rules: str) -> Encoding:
         rules=rules,
         coordinates=tuple(sorted(numbers, key=lambda place: numbers[place])),
         extent_facts=_facts(tables, "nested") if extent else "",
-        hull_facts=_facts(tables, "hull", "grouped", "occupies", "adjoins") if extent else "",
+        hull_facts=_facts(tables, "hull", "grouped", "occupies") if extent else "",
         spanning=frozenset(readings[role, r] for role in ROLES for r in tables.members("may_span")),
         ends={axis: f"ends({low},{numbers[axis, 'high']})." for axis, low in lows.items()},
     )

@@ -8,7 +8,10 @@ _ENDINGS = ("", "s", "es", "d", "ed")
 _DOUBLED = re.compile(r"(\w)\1ed$")
 """The end of a form such as "dragged"."""
 _PLURALS = (
-    *((f"{stem}ves", f"{stem}f") for stem in ("lea", "loa", "hal", "cal", "shel", "wol", "scar")),
+    *(
+        (f"{stem}ves", f"{stem}f")
+        for stem in ("lea", "loa", "hal", "cal", "shel", "wol", "scar", "dwar")
+    ),
     *(("hooves", "hoof"), ("thieves", "thief"), ("knives", "knife"), ("wives", "wife")),
     *(("ies", "y"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", "")),
 )

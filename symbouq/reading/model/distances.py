@@ -49,6 +49,11 @@ def located(
     if way is None or len(found) < len(places) or (counted and len(signs) > 1):
         return None  # steps and blocks are not counted across
     square = sum(value**2 for value in found.values())
+    for _, value, sense in distance.offset:
+        digit = Fraction(1, value.denominator)
+        near = (value - digit) ** 2 < square < (value + digit) ** 2
+        if sense == EXACT and near and square != value**2:
+            return None  # the distance may be rounded
     held = all(_HOLDS[sense](square, value**2) for _, value, sense in distance.offset)
     # Twice the offset is one that the scene excludes.
     offset = tuple(Shift(axis, value if held else 2 * value) for axis, value in found.items())

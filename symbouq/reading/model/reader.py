@@ -155,7 +155,7 @@ class _Reading:
                     self._whole = self._whole and relation.stance not in (COUNTED, "alternatives")
                     continue
                 held = self._statements(replace(relation, denied=denied))
-                self._whole = self._whole and relation.relation != APART  # which is not used
+                self._whole = self._whole and relation.relation != APART  # not used in a scene
                 if held is None or (denied and sentence.rest):
                     told, self._whole = words[slice(*relation.span)], False
                     why = f"{told!r} is denied, and what holds instead is not surely read"

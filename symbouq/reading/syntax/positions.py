@@ -23,7 +23,7 @@ _COMPARED = 50
 """Maximum number of things that one thing is compared with, so that the time for long lists is
 linear.
 """
-_EXTREME = 999
+_EXTREME = 10_000
 """The number used for the far end of a scale: "the last one"."""
 _NUMBER, _OTHER, _ANY = "#", "_", "*"
 _LETTER, _NUMBERED = re.compile("[a-z]"), re.compile(r"\d{1,3}")

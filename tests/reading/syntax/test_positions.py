@@ -49,7 +49,7 @@ def test_words_of_a_place(
 
 
 def test_single_words_of_a_place(positions: Positions) -> None:
-    assert dict(positions.single["leftmost"]) == {"from_left": 1, "from_right": 999, "across": 1}
+    assert dict(positions.single["leftmost"]) == {"from_left": 1, "from_right": 10000, "across": 1}
 
 
 def related(
