@@ -115,10 +115,10 @@ HELD_BACK = [*FRESH][:20]
     [
         ("parser", True, Figures(108, 11, 11, 0)),
         ("parser", False, Figures(108, 15, 17, 2)),
-        ("model", True, Figures(108, 81, 81, 0)),
-        ("model", False, Figures(108, 45, 45, 0)),
-        ("both", True, Figures(108, 82, 82, 0)),
-        ("both", False, Figures(108, 48, 49, 1)),
+        ("model", True, Figures(108, 76, 76, 0)),
+        ("model", False, Figures(108, 44, 44, 0)),
+        ("both", True, Figures(108, 77, 77, 0)),
+        ("both", False, Figures(108, 47, 48, 1)),
     ],
 )
 def test_fresh_scenes(reader: str, looked: bool, expected: Figures) -> None:
