@@ -14,7 +14,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
@@ -242,6 +242,9 @@ def running(control: clingo.Control) -> Iterator[None]:
 R = TypeVar("R")
 
 
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
 def apart(work: Callable[[], R]) -> R:
     """Run work in a separate process, which ends when it exceeds the time `COMPILING` or 4 GB of
     memory, or when this process ends.
@@ -259,12 +262,14 @@ def apart(work: Callable[[], R]) -> R:
     parent = os.getpid()
     ours, theirs = socket.socketpair()
     with ours, theirs:
+        # What a signal raises while hooks of the fork run would be lost.
+        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
         child = os.fork()
         if child == 0:
             ours.close()
-            _work_alone(work, theirs, parent)
-        # If a signal ends this process here, the child is never told to begin and ends by itself.
+            _work_alone(work, theirs, parent, unblocked)
         try:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
             theirs.close()
             ours.send(_BEGIN)
             told = _all_of(ours)
@@ -306,12 +311,15 @@ def end_with(parent: int) -> None:
         os._exit(1)
 
 
-def _work_alone(work: Callable[[], R], to_parent: socket.socket, parent: int) -> None:
+def _work_alone(
+    work: Callable[[], R], to_parent: socket.socket, parent: int, unblocked: Collection[int]
+) -> None:
     """Run work in a forked process once told to begin, send its result, and exit."""
     code = 1
     try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _ENDING:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
         end_with(parent)
         if not to_parent.recv(len(_BEGIN)):
             return
