@@ -243,6 +243,7 @@ R = TypeVar("R")
 
 
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals that end a command."""
 
 
 def apart(work: Callable[[], R]) -> R:
@@ -264,7 +265,11 @@ def apart(work: Callable[[], R]) -> R:
     with ours, theirs:
         # What a signal raises while hooks of the fork run would be lost.
         unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError:
+            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+            raise
         if child == 0:
             ours.close()
             _work_alone(work, theirs, parent, unblocked)
