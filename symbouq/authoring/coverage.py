@@ -19,9 +19,10 @@ from clingo import ast
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.authoring.specs import Outcome, run
-from symbouq.logic.programs import Program, observed_program, recorded
+from symbouq.logic.programs import observed_program
 from symbouq.ontology.compilation import compiling_program, solved_tables
 from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.recording import Program, recorded
 from symbouq.ontology.source import (
     PRIVATE,
     Place,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import cache
 from typing import Any, Protocol
 
@@ -20,6 +19,7 @@ from clingo.backend import HeuristicType
 from clingodl import ClingoDLTheory
 
 from symbouq.limits import check_result, check_time, meter, running
+from symbouq.ontology.recording import add_program, is_recording
 from symbouq.ontology.source import ground, new_control, rule_statements
 from symbouq.ontology.tables import Ontology
 
@@ -50,39 +50,11 @@ def _symbol(name: str, *numbers: int) -> clingo.Symbol:
     return clingo.Function(name, [clingo.Number(number) for number in numbers])
 
 
-Program = tuple[tuple[str, ...], str]
-"""Names of rule files, and additional facts."""
-
-_recording: ContextVar[list[Program] | None] = ContextVar("recording", default=None)
-
-
-@contextmanager
-def recorded() -> Iterator[list[Program]]:
-    """Record every program that is made in the block, for rule coverage."""
-    programs: list[Program] = []
-    token = _recording.set(programs)
-    try:
-        yield programs
-    finally:
-        _recording.reset(token)
-
-
-def is_recording() -> bool:
-    """Whether programs are recorded: results from earlier runs would hide what they fire."""
-    return _recording.get() is not None
-
-
-def _record(program: Program) -> None:
-    programs = _recording.get()
-    if programs is not None:
-        programs.append(program)
-
-
 def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group]) -> None:
     """Record the program for atoms that are decided without it."""
     if is_recording():
         program = TraceProgram(ontology, atoms, groups)
-        _record((tuple(program.parts), program.facts))
+        add_program((tuple(program.parts), program.facts))
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
@@ -127,7 +99,7 @@ def _grounded(
         meter(control)
     control.add("base", [], rules_text(*parts) + facts)
     ground(control, complaints, _named(parts))
-    _record((tuple(parts), facts))
+    add_program((tuple(parts), facts))
     theory.prepare(control)
     return control, theory
 
@@ -157,7 +129,7 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     meter(control)
     control.add("base", [], rules_text(rules) + facts)
     ground(control, complaints, _named((rules,)))
-    _record(((rules,), facts))
+    add_program(((rules,), facts))
     found: list[bool] = []
     for mode in modes:
         assumption = clingo.Function("mode", [clingo.Function(mode)]), True
@@ -552,7 +524,7 @@ def hitting_set(
     facts += [f"claim({position})." for position in claims]
     facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
     program = ("premises",), "".join(facts)
-    _record(program)
+    add_program(program)
     control, complaints = new_control()
     control.add("base", [], rules_text(*program[0]) + program[1])
     ground(control, complaints, _named(program[0]))

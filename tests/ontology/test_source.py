@@ -17,9 +17,10 @@ from symbouq import limits
 from symbouq.authoring.check import check
 from symbouq.errors import OntologyError
 from symbouq.limits import LimitError
-from symbouq.logic.programs import TraceSolver, recorded
+from symbouq.logic.programs import TraceSolver
 from symbouq.ontology import source
 from symbouq.ontology.library import OntologyLibrary
+from symbouq.ontology.recording import recorded
 from symbouq.ontology.source import data_folder, files_stamp, lp_files
 from symbouq.ontology.wellformed import read_source
 

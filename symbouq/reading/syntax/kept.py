@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
-from symbouq.logic.programs import is_recording
+from symbouq.ontology.recording import is_recording
 from symbouq.ontology.source import digest
 from symbouq.ontology.store import Shelf, listed
 from symbouq.ontology.tables import Ontology
