@@ -76,6 +76,7 @@ class Discourse:
         self._converse = sentences.ontology.relations.converse
         self._sideways = sentences.sideways
         self._fixed = sentences.fixed
+        self.present: set[int] = set()  # things that the text speaks of in the present tense
         self.topic: int | None = None
         self.ground: int | None = None
         self._place: int | None = None  # container mentioned last, for "THERE"
@@ -121,6 +122,8 @@ class Discourse:
             said = self._located(sentence, said, self._judging)
             said = tuple(self._timed(each, sentence.time) for each in said)
         said = tuple(self._viewed(sentence, said))
+        if self._arrangement is not None:
+            self.present |= self._meant(sentence, sentence.says.present)
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
         facts = (s for s in said if s.sure and s.triplet.force == "asserted")
         for each in facts if self._arrangement is not None else ():
@@ -147,13 +150,19 @@ class Discourse:
         """Return the things that move, are moved, or swap places with an unknown thing in a
         sentence.
         """
-        phrases = sentence.says.phrases
-        moved = [
-            self._may_mean(sentence, phrases[head]) or self._resolve(sentence, head, CONTEXT)
-            for head in sentence.says.moves
-        ]
+        moved = self._meant(sentence, sentence.says.moves)
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
-        return {thing for things in (*moved, *unclear) for thing in things}
+        return moved.union(*unclear)
+
+    def _meant(self, sentence: Sentence, heads: Iterable[int]) -> set[int]:
+        """Return the things that noun phrases refer to, or may refer to."""
+        phrases = sentence.says.phrases
+        return {
+            thing
+            for head in heads
+            for thing in self._may_mean(sentence, phrases[head])
+            or self._resolve(sentence, head, CONTEXT)
+        }
 
     def left_behind(self, thing: int) -> int:
         """Return a new thing that stands for the former place of a moved thing. Earlier statements

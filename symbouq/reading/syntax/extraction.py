@@ -42,6 +42,7 @@ _LISTING = frozenset(
 _ORDER = ("trigger", "figure", "ground", "negative")
 _MOVING = frozenset(("transfer", "travelling", "putting"))
 """Classes of verbs with a subject or object that moves."""
+_TENSES = {"VBD": "past", "VBP": "present", "VBZ": "present"}
 _TOLD = frozenset(("VBZ", "VBD", "VBN"))
 """Part-of-speech tags of verbs that report an action, in the active or the passive."""
 _COMPANIONS = frozenset(("with", "on", "onto", "upon", "to", "at", "against"))
@@ -68,6 +69,7 @@ class Triplet:
             left"), `of` (possibly by a ground) or `hour` (by a clock face); otherwise, by the
             text's viewpoint.
         until: Whether the relation held only until the move that the sentence reports.
+        former: Whether the relation is stated as a past state: "was above".
     """
 
     trigger: int
@@ -81,6 +83,7 @@ class Triplet:
     modal: str = ""
     frame: str = ""
     until: bool = False
+    former: bool = False
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,7 @@ class Extracted:
         aliases: Noun phrases that identify a thing by its place, each with the noun phrase that
             says what the thing is: "the top book is the atlas".
         moves: Noun phrases for things that move or are moved.
+        present: Noun phrases for things that are spoken of in the present tense.
         groups: Coordinated noun phrases, in order: "A, B and C".
         members: Maps a noun phrase for several things to the noun phrases that list them one by
             one: "two pots, a red one and a blue one".
@@ -212,6 +216,7 @@ class Extracted:
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     moves: frozenset[int] = frozenset()
+    present: frozenset[int] = frozenset()
     groups: tuple[tuple[int, ...], ...] = ()
     members: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
     parts: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
@@ -333,6 +338,7 @@ class Extraction:
             places=tuple(sorted({Place(*row) for row in of("place", 0)})),
             aliases=tuple(sorted(of("alias", 0, 1))),
             moves=frozenset(moved for (moved,) in of("moves", 0)),
+            present=frozenset(head for (head,) in of("present", 0)),
             groups=_groups(_linked(of("also", 0, 1))),
             members=_linked(of("member", 0, 1)),
             parts=_linked(of("belongs", 0, 1)),
@@ -354,9 +360,9 @@ class Extraction:
         )
 
     def _triplets(self, atoms: Atoms, facts: _Facts, base: int) -> tuple[Triplet, ...]:
-        negative, partial, unsure, turned, until = (
+        negative, partial, unsure, turned, until, former = (
             {trigger for (trigger,) in atoms[name]}
-            for name in ("negative", "partial", "unsure", "denies_again", "until")
+            for name in ("negative", "partial", "unsure", "denies_again", "until", "former")
         )
         frame: dict[int, str] = dict(atoms["frame"])
         through, forces = _linked(atoms["via"]), _linked(atoms["force"])
@@ -380,6 +386,7 @@ class Extraction:
                     modal,
                     frame.get(t, ""),
                     t in until,
+                    t in former,
                 )
         return tuple(sorted(found.values(), key=attrgetter(*_ORDER)))
 
@@ -387,7 +394,7 @@ class Extraction:
 _SHOWN = {
     **dict.fromkeys(("says", "again"), "tttn"),
     **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
-    **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
+    **dict.fromkeys(("former", "present", "seen_by", "seen_for", "rest", "bare"), "t"),
     **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
     **dict.fromkeys(("alias", "also", "member", "belongs", "swaps", "described"), "tt"),
     **dict.fromkeys(("other_end", "among", "held_by"), "tt"),
@@ -521,6 +528,8 @@ class _Facts:
         )
         if token.tag_ == "VBN":
             self._say(f"participle({t}).")
+        if token.tag_ in _TENSES:
+            self._say(f"tense({t},{_TENSES[token.tag_]}).")
         if token.head.i == token.i:
             self._say(f"root({t}).")
         else:

@@ -267,6 +267,7 @@ class SyntaxReader(TraceReader):
                         words = ", ".join(repr(word) for _, word in unread)
                         faults.append(f"{part}: not all is read, nothing is based on {words}")
             first += [number - 1] * (len(things) - len(first))
+        spoken = self._superseded(spoken, discourse.present, things)
         with reading("the scene", " ".join(scene)):
             for (one, other), relation in self._kept_apart(discourse, spoken):
                 where = max(first[one], first[other])
@@ -331,6 +332,20 @@ class SyntaxReader(TraceReader):
         self, spoken: Iterable[Iterable[Resolved]], turned: Mapping[int, int]
     ) -> list[list[Resolved]]:
         return [[s.displaced(turned, self.ontology) for s in said] for said in spoken]
+
+    def _superseded(
+        self, spoken: Sequence[Sequence[Resolved]], present: Collection[int], things: Things
+    ) -> list[list[Resolved]]:
+        """Apply past states to the former places of things that the text also speaks of in the
+        present tense.
+        """
+        states = (s for said in spoken for s in said if s.triplet.former)
+        placed = {thing for s in states for thing in (s.figure, s.ground)}
+        turned = {thing: things.before(thing) for thing in sorted(placed.intersection(present))}
+        return [
+            [s.displaced(turned, self.ontology) if s.triplet.former else s for s in said]
+            for said in spoken
+        ]
 
     def _kept_apart(
         self, discourse: Discourse, spoken: Sequence[Sequence[Resolved]]
