@@ -18,6 +18,7 @@ _BIDDING = ("bidding", "putting", "transfer")
 """Classes of verbs that are used to ask somebody to move or hold things."""
 _BULLET = re.compile(r"\s*(?:[-*#>•+]+\s+)*(?:\(?\d+[.):]\s+)?")
 _WORD = re.compile(r"[^\W_]+(?:[-'\u2019][^\W_]+)*")
+_QUOTES = ('"', "\u201c", "\u201d")
 _OPTION = re.compile(r"(?<!\S)\(?([A-H])[).:]\s+")
 _HEADING = 30
 """Maximum number of characters between a question and its options: "Your options are:"."""
@@ -36,6 +37,14 @@ def asks(text: str, end: int | None = None, start: int = 0) -> bool:
     """
     end = len(text.rstrip()) if end is None else end
     return "?" in text[max(start, end - 2) : end]
+
+
+def is_quoted(text: str, start: int, end: int) -> bool:
+    """Whether a sentence is wholly in quotation marks."""
+    said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")
+    closes = said[-1:] in _QUOTES or text[end : end + 1] in _QUOTES
+    inner = said[1:-1]
+    return said[:1] in _QUOTES and closes and not any(mark in inner for mark in _QUOTES)
 
 
 def offered(text: str) -> range:

@@ -16,7 +16,7 @@ from symbouq.ontology.words import AUXILIARY
 from symbouq.reading.bounds import LONGEST_SENTENCE
 from symbouq.reading.claims import QUOTED, Reading
 from symbouq.reading.faults import ReadingError
-from symbouq.reading.force import ASKED, SUPPOSED, asks, unmarked
+from symbouq.reading.force import ASKED, SUPPOSED, asks, is_quoted, unmarked
 from symbouq.reading.lexicon import Analysis, Lexicon, Token, kind_at
 from symbouq.reading.segments import gist
 from symbouq.reading.text import ASSERTED, Statement
@@ -29,7 +29,6 @@ _UNSAYING = frozenset(("hedge", "condition", "supposition", "negation", "modal")
 _LABEL_KINDS = frozenset(
     ("relation", "mark", "and", "or", "link", "article", "filler", "by", "inference", "copula")
 )
-_QUOTES = ('"', "\u201c", "\u201d")
 _HEADING = re.compile(r"[^:]{1,40}:\W*")
 _IT_IS = (Token("pronoun", "it", 0, 0, "it"), Token("copula", "is", 0, 0, "is"))
 """Words that are implied before a correction: "right of B"."""
@@ -152,7 +151,7 @@ class LexicalParser(ABC):
             text[start:end],
             start,
             asks(text, end, start),
-            _is_quoted(text, start, end),
+            text[start] == ">" or is_quoted(text, start, end),
             frozenset(self._lexicon.kinds(analysis, *words)),
             self._lexicon.itemized(analysis, *words, base),
         )
@@ -277,13 +276,3 @@ def _parts(tokens: Sequence[Token], start: int) -> list[tuple[list[Token], int]]
         parts[-1].append(token)
     begins = [start, *(part[0].start for part in parts[1:])]
     return list(zip(parts, begins, strict=True))
-
-
-def _is_quoted(text: str, start: int, end: int) -> bool:
-    """Whether a sentence is only a quotation, that is, in quotation marks or on a quoted line."""
-    if text[start] == ">":
-        return True
-    said = text[start + unmarked(text[start:end]) : end].rstrip(".,;:!?")
-    closes = said[-1:] in _QUOTES or text[end : end + 1] in _QUOTES
-    inner = said[1:-1]
-    return said[:1] in _QUOTES and closes and not any(mark in inner for mark in '"\u201c\u201d')

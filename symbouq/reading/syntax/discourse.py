@@ -162,7 +162,16 @@ class Discourse:
             for head in heads
             for thing in self._may_mean(sentence, phrases[head])
             or self._resolve(sentence, head, CONTEXT)
+            or self._antecedents(sentence, head)
         }
+
+    def _antecedents(self, sentence: Sentence, head: int) -> Iterator[int]:
+        """Yield the things that an unclear pronoun may refer to."""
+        phrases = sentence.says.phrases
+        if phrases[head].kind == "pronoun":
+            for before in [p.head for p in phrases.values() if p.names and p.head < head]:
+                yield from self._resolve(sentence, before, CONTEXT)
+            yield from (thing for thing in (self.topic, self.ground) if thing is not None)
 
     def left_behind(self, thing: int) -> int:
         """Return a new thing that stands for the former place of a moved thing. Earlier statements
@@ -748,7 +757,8 @@ class Discourse:
                 return sibling
         if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
             group = self._group(sentence, phrase, other)
-            if group or phrase.kind == "group":
+            of_several = sentence.words[head].text.lower() in self._wording.lexeme["these"]
+            if group or of_several or phrase.kind == "group":
                 return group
         if phrase.kind == "pronoun":
             return _only(self._referent(sentence, head, other))
@@ -1054,6 +1064,8 @@ class Discourse:
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
+        if sentence.words[head].text.lower() in self._wording.lexeme.get("neuter", ()):
+            named = [p for p in named if not self._is_several_or_person(sentence, p)] or named
         before = [p for p in named if p.head < head]
         opening = sentence.words[before[0].head + 1].text if before else ""
         if opening == ":" and phrases[head].role == "subject":
@@ -1105,6 +1117,11 @@ class Discourse:
             return thing
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
+
+    def _is_several_or_person(self, sentence: Sentence, phrase: Phrase) -> bool:
+        """Whether a noun phrase cannot be the antecedent of "it"."""
+        noun = sentence.words[phrase.head].text.lower()
+        return phrase.plural or noun in self._wording.lexeme.get("witness", ())
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
         relations = (s.relations for s in sentence.says.triplets if s.ground == head)

@@ -19,7 +19,7 @@ from symbouq.reading.claims import (
     Reading,
 )
 from symbouq.reading.faults import SCENE_SENTENCE, InternalError, ReadingError, readable, reading
-from symbouq.reading.force import ASKED, SUPPOSED, forces_of, unmarked
+from symbouq.reading.force import ASKED, SUPPOSED, forces_of, is_quoted, unmarked
 from symbouq.reading.lexicon import Lexicon
 from symbouq.reading.segments import answered, broken, taken_back
 from symbouq.reading.syntax.discourse import Discourse
@@ -216,6 +216,7 @@ class SyntaxReader(TraceReader):
         retracted = taken_back(scene)
         timed = (s for sentences in read for s in sentences if not s.says.moves)
         phases = {phase for sentence in timed for phase in sentence.phases}
+        narrated = not all(_is_speech(s) for sentences in read for s in sentences)
         passing: tuple[str, ...] = ()  # A statement about one phase may be false in another.
         for number, (text, sentences) in enumerate(zip(scene, read, strict=True), start=1):
             part, gone = f"{SCENE_SENTENCE} {number}", retracted[number - 1]
@@ -232,9 +233,10 @@ class SyntaxReader(TraceReader):
                         taken = self.said(discourse, sentence) or taken
                         continue
                     passing = (sentence.phases or passing) if len(phases) > 1 else ()
-                    if passing:
+                    speech = (sentence.text,) if narrated and _is_speech(sentence) else ()
+                    if passing or speech:
                         if self.said(discourse, sentence):
-                            words = ", ".join(map(repr, passing))
+                            words = ", ".join(map(repr, passing or speech))
                             faults.append(f"{part}: not all is read, nothing is based on {words}")
                         continue
                     row = discourse.tabled(sentence, tables)
@@ -657,6 +659,10 @@ def _confirmed(said: Resolved, turned: bool = False) -> Resolved:
 
 def _opening(sentence: Sentence) -> list[str]:
     return _WORD.findall(sentence.text[unmarked(sentence.text) :].lower())[:3]
+
+
+def _is_speech(sentence: Sentence) -> bool:
+    return is_quoted(sentence.text, 0, len(sentence.text))
 
 
 def _lacks_subject(sentence: Sentence) -> bool:
