@@ -154,6 +154,10 @@ class Discourse:
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return moved.union(*unclear)
 
+    def spilt(self, sentence: Sentence) -> set[int]:
+        """Return the things that move in a sentence without what is in or on them."""
+        return self._meant(sentence, sentence.says.spills)
+
     def _meant(self, sentence: Sentence, heads: Iterable[int]) -> set[int]:
         """Return the things that noun phrases refer to, or may refer to."""
         phrases = sentence.says.phrases
@@ -172,6 +176,7 @@ class Discourse:
             for before in [p.head for p in phrases.values() if p.names and p.head < head]:
                 yield from self._resolve(sentence, before, CONTEXT)
             yield from (thing for thing in (self.topic, self.ground) if thing is not None)
+            yield from self._named[-_REMEMBERED:]
 
     def left_behind(self, thing: int) -> int:
         """Return a new thing that stands for the former place of a moved thing. Earlier statements
@@ -1064,8 +1069,13 @@ class Discourse:
         """
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
-        if sentence.words[head].text.lower() in self._wording.lexeme.get("neuter", ()):
+        text = sentence.words[head].text.lower()
+        persons: set[int | None] = set()
+        if text in self._wording.lexeme["several"]:
+            named = [p for p in named if p.plural]
+        if text in self._wording.lexeme["neuter"]:
             named = [p for p in named if not self._is_several_or_person(sentence, p)] or named
+            persons = self._persons(sentence)
         before = [p for p in named if p.head < head]
         opening = sentence.words[before[0].head + 1].text if before else ""
         if opening == ":" and phrases[head].role == "subject":
@@ -1081,7 +1091,6 @@ class Discourse:
         role = phrases[head].role
         oblique = role == "oblique"
         # "A to the left of it, B to the right of it"
-        text = sentence.words[head].text.lower()
         # ... "they dragged it past A and tied it to B"
         first = objects[-1].head if role == "object" and objects else -1
         for earlier in range(head - 1, first, -1) if role != "subject" else ():
@@ -1111,12 +1120,20 @@ class Discourse:
         if text in self._wording.lexeme.get("locative", ()):
             return self._place
         further = [t for t in (self.topic, self.ground) if t is not None and t != partner]
+        further = [t for t in further if t not in persons]
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
-            return next(filter(self._holds, further), None)
+            return next((thing for thing in further if self._holds(thing)), None)
         for thing in further:
             return thing
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
+
+    def _persons(self, sentence: Sentence) -> set[int | None]:
+        """Return the things that "he" and "she" refer to in a sentence."""
+        animate = self._wording.lexeme["animate"]
+        heads = (p.head for p in sentence.says.phrases.values() if p.kind == "pronoun")
+        people = (head for head in heads if sentence.words[head].text.lower() in animate)
+        return {self._referent(sentence, head, CONTEXT) for head in people}
 
     def _is_several_or_person(self, sentence: Sentence, phrase: Phrase) -> bool:
         """Whether a noun phrase cannot be the antecedent of "it"."""

@@ -43,7 +43,9 @@ class Resolved:
     unit: str = ""
     joined: frozenset[int] = frozenset()
 
-    def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
+    def displaced(
+        self, turned: Mapping[int, int], ontology: Ontology, carries: bool = True
+    ) -> Resolved:
         """Return the relation that holds after things have moved. Each moved thing is replaced by
         its former place, or by the thing that took its place in a swap. If a thing moves, the
         things in or on it move, too.
@@ -51,9 +53,10 @@ class Resolved:
         Args:
             turned: Maps each moved thing to its replacement.
             ontology: The tables of the profile.
+            carries: Whether the things in or on a moved thing do move with it.
         """
         figure, ground = turned.get(self.figure), turned.get(self.ground)
-        if figure is None or ground is None:
+        if carries and (figure is None or ground is None):
             carried = ontology.wording.carried
             if ontology.relations.converse.get(self.relation) in carried:
                 figure = None
