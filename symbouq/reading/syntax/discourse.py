@@ -1072,7 +1072,7 @@ class Discourse:
         text = sentence.words[head].text.lower()
         persons: set[int | None] = set()
         if text in self._wording.lexeme["several"]:
-            named = [p for p in named if p.plural]
+            named = [p for p in named if p.plural or sentence.named(p.head)[1].endswith("s")]
         if text in self._wording.lexeme["neuter"]:
             named = [p for p in named if not self._is_several_or_person(sentence, p)] or named
             persons = self._persons(sentence)
