@@ -150,7 +150,8 @@ class Discourse:
         """Return the things that move, are moved, or swap places with an unknown thing in a
         sentence.
         """
-        moved = self._meant(sentence, sentence.says.moves)
+        later = {t.figure for t in sentence.says.triplets if t.former and sentence.time == "later"}
+        moved = self._meant(sentence, sentence.says.moves | (later - {CONTEXT}))
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return moved.union(*unclear)
 
@@ -635,7 +636,7 @@ class Discourse:
         moved = self.things.has_moved(said.figure) or self.things.has_moved(said.ground)
         if time == "then" and moved:
             return replace(said, sure=False)
-        if time == "then" or (time and moved):
+        if time == "then" or (time == "past" and moved):
             return replace(said, triplet=replace(said.triplet, unsure=True))
         return said
 

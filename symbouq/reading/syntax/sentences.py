@@ -69,7 +69,8 @@ class Sentence:
         too_long: Whether it exceeds the length limit.
         known: Heads of noun phrases that are labels or repeated names.
         time: The time at which its statements hold: `then` (possibly before an event), `past`
-            (possibly the final state), or empty if not stated.
+            (possibly the final state), `later` (after what was told before), or empty if not
+            stated.
         phases: The periods that its statements are about: "in act two".
         fault: The reason why it cannot be read; empty if it can be read.
     """
@@ -383,7 +384,7 @@ class Sentences:
         """The time stated in a lower-case sentence for its statements; empty if there is none."""
         then = self._initially.search(text) or re.sub(r"^\W+", "", text).startswith(self._earlier)
         if then or self._later.search(text):
-            return "then" if then else ""
+            return "then" if then else "later"
         return "past" if self._past.search(text) else ""
 
     def _heads(self, sentences: Sequence[Sequence[Piece]]) -> frozenset[str]:
