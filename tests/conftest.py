@@ -27,6 +27,8 @@ if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
 
 
+LONGEST = ("tests/experiments/", "tests/authoring/test_specs.py")
+
 # How fast a machine is, and what else it is doing, must not decide a test.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -68,7 +70,10 @@ def pytest_unconfigure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Allow warnings in tests of Ray, which issues some about itself."""
+    """Allow warnings in tests of Ray, which issues some about itself. Put those first that take
+    minutes, so that no process runs one alone at the end.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     for item in items:
         if item.get_closest_marker("ray"):
             item.add_marker(pytest.mark.filterwarnings("ignore"))

@@ -42,10 +42,11 @@ def advice(
     claims, before, read = (
         sum(each) for each in zip(*((o.claims, o.decided, o.read) for o in sample), strict=True)
     )
-    auditors = _others(own, ontology, pipeline)
-    library = TraceAuditor(own, ontology).library
+    library = OntologyLibrary(ontology) if ontology else builtin()
+    open_most = 2 * summary.decided < summary.claims and claims - before >= _FEWEST
+    auditors = _others(own, library, library.about if open_most else library.general, pipeline)
     traces = "one trace" if len(sample) == 1 else f"{len(sample)} traces"
-    if 2 * summary.decided < summary.claims and claims - before >= _FEWEST:
+    if open_most:
         counts = {name: _counted(sample, auditor)[0] for name, auditor in auditors.items()}
         best = max(counts, key=counts.__getitem__, default=own)
         if counts.get(best, 0) - before >= max(_FEWEST, _CLEARLY * claims):
@@ -95,13 +96,12 @@ def senses(summary: Summary, ontology: str | None = None) -> str | None:
     return None
 
 
-def _others(own: str, ontology: str | None, pipeline: str | None) -> dict[str, TraceAuditor]:
+def _others(
+    own: str, library: OntologyLibrary, profiles: Iterable[str], pipeline: str | None
+) -> dict[str, TraceAuditor]:
     """Map each other profile to an auditor, without profiles that presume more about a scene."""
-    mine = TraceAuditor(own, ontology)
-    library = mine.library
     auditors = {}
-    for name in library.profiles:
-        profile = name.replace("_", "-")
+    for profile in profiles:
         with suppress(SymboUQError):  # a user's ontology may have an invalid profile
             if profile != own and not _presumes(library.ontology(profile), library.ontology(own)):
                 auditors[profile] = TraceAuditor(profile, library, partial=True, pipeline=pipeline)

@@ -72,10 +72,12 @@ def add(count: Counter[str], row: dict[str, Any], trace: dict[str, Any], audit: 
 
 def counted(data: Path, part: str) -> Counter[str]:
     """Counts over the annotated sentences of the files that have a part in their names; what is
-    said to be possible or necessary is no claim that something holds.
+    said to be possible or necessary is no claim that something holds. A response is read up to its
+    annotated sentence.
     """
     pairs = [(row, traces(data / row["file"])[row["id"]]) for row in ROWS if part in row["file"]]
-    audited = audits(TraceAuditor(), (Trace.model_validate(trace) for _, trace in pairs))
+    cut = ({**trace, "response": trace["response"][: row["span"][1]]} for row, trace in pairs)
+    audited = audits(TraceAuditor(), map(Trace.model_validate, cut))
     count = Counter[str]()
     for pair, audit in zip(pairs, audited, strict=True):
         add(count, *pair, Audit.model_validate(audit))
