@@ -88,12 +88,12 @@ def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_hop_is_learnt_in_minutes(tmp_path: Path) -> None:
-    """Traces keep to the form, and more answers are right than a guess would have."""
+    """Traces keep to the form, and far more answers are right than a guess would have."""
     torch.set_num_threads(1)
-    plan = Plan(Size(width=128, layers=4, feed_forward=256), steps=200, tokens=2048, hops=(1,))
+    plan = Plan(Size(width=128, layers=4, feed_forward=256), steps=400, tokens=2048, hops=(1,))
     model = train(plan, tmp_path).float()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
-    asked = [pair for pair in islice(corpus(99, (1,)), 225) if pair.completion.startswith("{")]
+    asked = [pair for pair in islice(corpus(99, (1,)), 75) if pair.completion.startswith("{")][:60]
     prompts = [ids[:prompt] for ids, prompt in (encoded(pair, tokenizer) for pair in asked)]
     longest = max(map(len, prompts))
     padding = [[0] * (longest - len(ids)) for ids in prompts]
@@ -109,14 +109,14 @@ def test_one_hop_is_learnt_in_minutes(tmp_path: Path) -> None:
     traces = [
         Structured.of(tokenizer.decode(ids[longest:], skip_special_tokens=True)) for ids in written
     ]
-    assert sum(trace is not None for trace in traces) >= 0.9 * len(asked)
+    assert sum(trace is not None for trace in traces) >= 54
     gold = [Structured.of(pair.completion) for pair in asked]
     right = sum(
         trace is not None and known is not None and trace.conclusion == known.conclusion
         for trace, known in zip(traces, gold, strict=True)
     )
     # Half of the questions have 9 answers, the others 3 and more: a guess is right in a sixth.
-    assert right >= 0.23 * len(asked)
+    assert right >= 17
 
 
 def made(plan: Plan, out: Path) -> dict[str, torch.Tensor]:
