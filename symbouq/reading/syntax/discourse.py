@@ -151,12 +151,13 @@ class Discourse:
         sentence.
         """
         later = {t.figure for t in sentence.says.triplets if t.former and sentence.time == "later"}
-        moved = self._meant(sentence, sentence.says.moves | (later - {CONTEXT}))
+        told = sentence.says.moves | sentence.says.resettled | later
+        moved = self._meant(sentence, told - {CONTEXT})
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return moved.union(*unclear)
 
     def spilt(self, sentence: Sentence) -> set[int]:
-        """Return the things that move in a sentence without what is in or on them."""
+        """Return the things that a sentence empties."""
         return self._meant(sentence, sentence.says.spills)
 
     def _meant(self, sentence: Sentence, heads: Iterable[int]) -> set[int]:
@@ -763,8 +764,7 @@ class Discourse:
                 return sibling
         if phrase.kind == "group" or (phrase.kind == "pronoun" and phrase.plural):
             group = self._group(sentence, phrase, other)
-            of_several = sentence.words[head].text.lower() in self._wording.lexeme["these"]
-            if group or of_several or phrase.kind == "group":
+            if group or phrase.kind == "group":
                 return group
         if phrase.kind == "pronoun":
             return _only(self._referent(sentence, head, other))
@@ -1071,19 +1071,17 @@ class Discourse:
         phrases = sentence.says.phrases
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
         text = sentence.words[head].text.lower()
-        persons: set[int | None] = set()
-        if text in self._wording.lexeme["several"]:
-            named = [p for p in named if p.plural or sentence.named(p.head)[1].endswith("s")]
-        if text in self._wording.lexeme["neuter"]:
-            named = [p for p in named if not self._is_several_or_person(sentence, p)] or named
-            persons = self._persons(sentence)
+        neuter = text in self._wording.lexeme["neuter"]
+        persons = self._persons(sentence) if neuter else set()
         before = [p for p in named if p.head < head]
         opening = sentence.words[before[0].head + 1].text if before else ""
         if opening == ":" and phrases[head].role == "subject":
             return self.things.thing(*sentence.named(before[0].head))  # "The lamp: it is ..."
-        subjects = [p for p in before if p.role in ("subject", "introduced")]
-        objects = [p for p in before if p.role == "object"]
-        others = [p for p in before if p.role not in ("subject", "introduced")]
+        fitting = [p for p in before if self._may_stand_for(sentence, text, p)]
+        every_subject = [p for p in before if p.role in ("subject", "introduced")]
+        subjects = [p for p in every_subject if p in fitting]
+        objects = [p for p in fitting if p.role == "object"]
+        others = [p for p in fitting if p.role not in ("subject", "introduced")]
         if subjects:  # "A is on the wall, and B to the right of it": not of the wall
             last = subjects[-1].head
             others = [p for p in others if p.head > last and not self._is_backdrop(sentence, p)]
@@ -1104,8 +1102,10 @@ class Discourse:
             found = introduced or others or subjects
         elif role == "object":
             # "Mia puts it there": "it" is not Mia.
-            led = bool(subjects) and self.topic is not None
-            found = objects or subjects[:-1] or [p for p in others if not led and p.role != "other"]
+            led = bool(every_subject) and self.topic is not None
+            earlier_subjects = [p for p in every_subject[:-1] if p in fitting]
+            rest = [p for p in others if not led and p.role != "other"]
+            found = objects or earlier_subjects or rest
         else:
             # "On the shelf it is next to ...": not the shelf if there is an earlier topic.
             found = (
@@ -1125,7 +1125,10 @@ class Discourse:
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
             return next((thing for thing in further if self._holds(thing)), None)
         for thing in further:
-            return thing
+            if text not in self._wording.lexeme["these"] or _is_plural(
+                self.things.spellings[thing]
+            ):
+                return thing
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
@@ -1136,10 +1139,16 @@ class Discourse:
         people = (head for head in heads if sentence.words[head].text.lower() in animate)
         return {self._referent(sentence, head, CONTEXT) for head in people}
 
-    def _is_several_or_person(self, sentence: Sentence, phrase: Phrase) -> bool:
-        """Whether a noun phrase cannot be the antecedent of "it"."""
-        noun = sentence.words[phrase.head].text.lower()
-        return phrase.plural or noun in self._wording.lexeme.get("witness", ())
+    def _may_stand_for(self, sentence: Sentence, pronoun: str, phrase: Phrase) -> bool:
+        """Whether a pronoun may refer to a noun phrase: "it" to no person and not to several
+        things, "they" not to one.
+        """
+        noun = sentence.named(phrase.head)[1].lower()
+        if pronoun in self._wording.lexeme["neuter"]:
+            return not phrase.plural and noun not in self._wording.lexeme["witness"]
+        if pronoun in self._wording.lexeme["several"]:
+            return phrase.plural or _is_plural(noun)
+        return True
 
     def _is_entered(self, sentence: Sentence, head: int) -> bool:
         relations = (s.relations for s in sentence.says.triplets if s.ground == head)
@@ -1217,6 +1226,10 @@ class Discourse:
             if of_role and not sentence.asked:
                 return of_role[0]
         return phrases[-1] if phrases else None
+
+
+def _is_plural(name: str) -> bool:
+    return name.endswith("s")
 
 
 def _graded(sentence: Sentence, phrase: Phrase) -> bool:

@@ -188,7 +188,8 @@ class Extracted:
         aliases: Noun phrases that identify a thing by its place, each with the noun phrase that
             says what the thing is: "the top book is the atlas".
         moves: Noun phrases for things that move or are moved.
-        spills: Noun phrases for containers and supports that move without their contents.
+        resettled: Noun phrases for things whose later place is told: "later it was on B".
+        spills: Noun phrases for things of which nothing is in or on them any longer.
         present: Noun phrases for things that are spoken of in the present tense.
         groups: Coordinated noun phrases, in order: "A, B and C".
         members: Maps a noun phrase for several things to the noun phrases that list them one by
@@ -217,6 +218,7 @@ class Extracted:
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     moves: frozenset[int] = frozenset()
+    resettled: frozenset[int] = frozenset()
     spills: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
     groups: tuple[tuple[int, ...], ...] = ()
@@ -340,6 +342,7 @@ class Extraction:
             places=tuple(sorted({Place(*row) for row in of("place", 0)})),
             aliases=tuple(sorted(of("alias", 0, 1))),
             moves=frozenset(moved for (moved,) in of("moves", 0)),
+            resettled=frozenset(head for (head,) in of("resettled", 0)),
             spills=frozenset(head for (head,) in of("spills", 0)),
             present=frozenset(head for (head,) in of("present", 0)),
             groups=_groups(_linked(of("also", 0, 1))),
@@ -397,7 +400,8 @@ class Extraction:
 _SHOWN = {
     **dict.fromkeys(("says", "again"), "tttn"),
     **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
-    **dict.fromkeys(("former", "present", "spills", "seen_by", "seen_for", "rest", "bare"), "t"),
+    **dict.fromkeys(("former", "present", "resettled", "spills"), "t"),
+    **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
     **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
     **dict.fromkeys(("alias", "also", "member", "belongs", "swaps", "described"), "tt"),
     **dict.fromkeys(("other_end", "among", "held_by"), "tt"),

@@ -247,10 +247,11 @@ class SyntaxReader(TraceReader):
                     moved, swaps = discourse.moved(sentence), discourse.swapped(sentence)
                     for one, two in swaps:
                         spoken = self._displaced(spoken, {one: two, two: one})
-                    spilt = discourse.spilt(sentence) if moved else ()
+                    spilt = {thing: things.before(thing) for thing in discourse.spilt(sentence)}
+                    spoken = [[s.emptied(spilt, self.ontology) for s in said] for said in spoken]
                     for thing in moved:
                         place = discourse.left_behind(thing)
-                        spoken = self._displaced(spoken, {thing: place}, thing not in spilt)
+                        spoken = self._displaced(spoken, {thing: place})
                     told = self.said(discourse, sentence)
                     corrected: Sequence[Resolved] = ()
                     if taken and _lacks_subject(sentence):
@@ -332,12 +333,9 @@ class SyntaxReader(TraceReader):
         return [[s.upright(upright_as, self._plane) for s in sentences] for sentences in read]
 
     def _displaced(
-        self,
-        spoken: Iterable[Iterable[Resolved]],
-        turned: Mapping[int, int],
-        carries: bool = True,
+        self, spoken: Iterable[Iterable[Resolved]], turned: Mapping[int, int]
     ) -> list[list[Resolved]]:
-        return [[s.displaced(turned, self.ontology, carries) for s in said] for said in spoken]
+        return [[s.displaced(turned, self.ontology) for s in said] for said in spoken]
 
     def _superseded(
         self, spoken: Sequence[Sequence[Resolved]], present: Collection[int], things: Things

@@ -43,9 +43,7 @@ class Resolved:
     unit: str = ""
     joined: frozenset[int] = frozenset()
 
-    def displaced(
-        self, turned: Mapping[int, int], ontology: Ontology, carries: bool = True
-    ) -> Resolved:
+    def displaced(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
         """Return the relation that holds after things have moved. Each moved thing is replaced by
         its former place, or by the thing that took its place in a swap. If a thing moves, the
         things in or on it move, too.
@@ -53,10 +51,9 @@ class Resolved:
         Args:
             turned: Maps each moved thing to its replacement.
             ontology: The tables of the profile.
-            carries: Whether the things in or on a moved thing do move with it.
         """
         figure, ground = turned.get(self.figure), turned.get(self.ground)
-        if carries and (figure is None or ground is None):
+        if figure is None or ground is None:
             carried = ontology.wording.carried
             if ontology.relations.converse.get(self.relation) in carried:
                 figure = None
@@ -65,3 +62,14 @@ class Resolved:
         figure = self.figure if figure is None else figure
         ground = self.ground if ground is None else ground
         return replace(self, figure=figure, ground=ground)
+
+    def emptied(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
+        """Return the relation that holds after things were emptied: what was in or on them was in
+        or on the things that they are mapped to.
+        """
+        carried = ontology.wording.carried
+        if self.relation in carried:
+            return replace(self, ground=turned.get(self.ground, self.ground))
+        if ontology.relations.converse.get(self.relation) in carried:
+            return replace(self, figure=turned.get(self.figure, self.figure))
+        return self
