@@ -12,7 +12,7 @@ from helpers.reference_regions import READINGS, Relation
 
 import symbouq
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.reading.force import asks, forces_of, offered
+from symbouq.reading.force import asks, forces_of, is_quoted, offered
 from symbouq.records import Trace, make_record
 
 FORCES = forces_of(OntologyLibrary().ontology("everyday"))
@@ -199,3 +199,18 @@ def test_the_options_of_a_question() -> None:
     assert not offered("Is it left? It is. A) The cup is here. C) The jug is there.")
     assert not offered("A) It is left. B) It is right.")
     assert len(offered("Which? " + "A) x " * 20_000)) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"),
+    [
+        ('"Put it on the mat!"', True),
+        ("\u201cPut it on the mat.\u201d", True),
+        ('- "A is above B."', True),
+        ('"A" is above "B"', False),
+        ('He said: "A is above B."', False),
+        ("A is above B.", False),
+    ],
+)
+def test_a_sentence_in_quotation_marks(text: str, quoted: bool) -> None:
+    assert is_quoted(text, 0, len(text)) is quoted

@@ -124,6 +124,7 @@ class Discourse:
         said = tuple(self._viewed(sentence, said))
         if self._arrangement is not None:
             self.present |= self._meant(sentence, sentence.says.present)
+            self.things.people.update(self._acting(sentence))
         self._remember(sentence, [s for s in said if not self.things.is_ahead(s.figure)])
         facts = (s for s in said if s.sure and s.triplet.force == "asserted")
         for each in facts if self._arrangement is not None else ():
@@ -802,6 +803,10 @@ class Discourse:
             return ()
         if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named(head)[0]):
             return ()
+        owner = self._owner(sentence, phrase)
+        if owner:
+            words, noun, proper = sentence.named(head)
+            return (self.things.thing([*owner, "'s", *words], noun, proper),)
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
             return ()  # "three hens ... four hens"
@@ -820,6 +825,19 @@ class Discourse:
         found = self.things.find(lasting, noun, proper)
         named = self.things.spellings[found].lower().split() if found is not None else ()
         return _only(found) if passing.isdisjoint(named) else ()
+
+    def _owner(self, sentence: Sentence, phrase: Phrase) -> list[str]:
+        """The name of the person who "his" or "her" before a noun phrase refers to."""
+        before = min(phrase.words, default=0) - 1
+        if before not in sentence.says.phrases or phrase.count is not None:
+            return []
+        if self._possessive(sentence, phrase) not in self._wording.lexeme["owning"]:
+            return []
+        owners = self._resolve(sentence, before, CONTEXT)
+        owner = self.things.spellings[owners[0]].split() if len(owners) == 1 else []
+        person = owner[-1:] != [] and owner[-1][0].isupper()
+        person = person or not self._wording.lexeme["witness"].isdisjoint(owner[-1:])
+        return owner if person and "'s" not in " ".join(owner) else []
 
     def _possessive(self, sentence: Sentence, phrase: Phrase) -> str:
         """The possessive pronoun of a noun phrase; empty if it has none."""
@@ -1069,7 +1087,9 @@ class Discourse:
         topic of the text, or else a later subject.
         """
         phrases = sentence.says.phrases
+        beside = {head for group in sentence.says.groups if other in group for head in group}
         named = [p for p in phrases.values() if p.names and p.head != other and not p.person]
+        named = [p for p in named if p.head not in beside]
         text = sentence.words[head].text.lower()
         neuter = text in self._wording.lexeme["neuter"]
         persons = self._persons(sentence) if neuter else set()
@@ -1078,6 +1098,10 @@ class Discourse:
         if opening == ":" and phrases[head].role == "subject":
             return self.things.thing(*sentence.named(before[0].head))  # "The lamp: it is ..."
         fitting = [p for p in before if self._may_stand_for(sentence, text, p)]
+        fitting = [p for p in fitting if self.things.find(*sentence.named(p.head)) not in persons]
+        animate = text in self._wording.lexeme["animate"]
+        if animate:
+            fitting = [p for p in fitting if self._is_person(sentence, p)] or fitting
         every_subject = [p for p in before if p.role in ("subject", "introduced")]
         subjects = [p for p in every_subject if p in fitting]
         objects = [p for p in fitting if p.role == "object"]
@@ -1121,7 +1145,11 @@ class Discourse:
         if text in self._wording.lexeme.get("locative", ()):
             return self._place
         further = [t for t in (self.topic, self.ground) if t is not None and t != partner]
+        if self.topic in persons:  # "Ann put the vase on the shelf. It is blue."
+            further = [*self._placed_last[-1:], *further]
         further = [t for t in further if t not in persons]
+        if animate:
+            further = [t for t in further if t in self.things.people] or further
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
             return next((thing for thing in further if self._holds(thing)), None)
         for thing in further:
@@ -1132,12 +1160,23 @@ class Discourse:
         after = [p for p in named if p.head > head and p.role != "other"]
         return self.things.thing(*sentence.named(after[0].head)) if after else None
 
-    def _persons(self, sentence: Sentence) -> set[int | None]:
-        """Return the things that "he" and "she" refer to in a sentence."""
+    def _is_person(self, sentence: Sentence, phrase: Phrase) -> bool:
+        words, noun, proper = sentence.named(phrase.head)
+        known = self.things.find(words, noun, proper) in self.things.people
+        return known or noun.lower() in self._wording.lexeme["witness"]
+
+    def _persons(self, sentence: Sentence) -> set[int]:
+        """Return the persons of the text: those who act, and whom "he" and "she" refer to."""
         animate = self._wording.lexeme["animate"]
         heads = (p.head for p in sentence.says.phrases.values() if p.kind == "pronoun")
         people = (head for head in heads if sentence.words[head].text.lower() in animate)
-        return {self._referent(sentence, head, CONTEXT) for head in people}
+        meant = (self._referent(sentence, head, CONTEXT) for head in people)
+        self.things.people.update(thing for thing in meant if thing is not None)
+        self.things.people.update(self._acting(sentence))
+        return self.things.people
+
+    def _acting(self, sentence: Sentence) -> Iterator[int]:
+        return (self.things.thing(*sentence.named(head)) for head in sentence.says.acting)
 
     def _may_stand_for(self, sentence: Sentence, pronoun: str, phrase: Phrase) -> bool:
         """Whether a pronoun may refer to a noun phrase: "it" to no person and not to several

@@ -188,6 +188,7 @@ class Extracted:
         aliases: Noun phrases that identify a thing by its place, each with the noun phrase that
             says what the thing is: "the top book is the atlas".
         moves: Noun phrases for things that move or are moved.
+        acting: Noun phrases for persons, to judge by what they do.
         resettled: Noun phrases for things whose later place is told: "later it was on B".
         spills: Noun phrases for things of which nothing is in or on them any longer.
         present: Noun phrases for things that are spoken of in the present tense.
@@ -218,6 +219,7 @@ class Extracted:
     places: tuple[Place, ...] = ()
     aliases: tuple[tuple[int, int], ...] = ()
     moves: frozenset[int] = frozenset()
+    acting: frozenset[int] = frozenset()
     resettled: frozenset[int] = frozenset()
     spills: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
@@ -342,6 +344,7 @@ class Extraction:
             places=tuple(sorted({Place(*row) for row in of("place", 0)})),
             aliases=tuple(sorted(of("alias", 0, 1))),
             moves=frozenset(moved for (moved,) in of("moves", 0)),
+            acting=frozenset(head for (head,) in of("acting", 0)),
             resettled=frozenset(head for (head,) in of("resettled", 0)),
             spills=frozenset(head for (head,) in of("spills", 0)),
             present=frozenset(head for (head,) in of("present", 0)),
@@ -400,7 +403,7 @@ class Extraction:
 _SHOWN = {
     **dict.fromkeys(("says", "again"), "tttn"),
     **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
-    **dict.fromkeys(("former", "present", "resettled", "spills"), "t"),
+    **dict.fromkeys(("acting", "former", "present", "resettled", "spills"), "t"),
     **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
     **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
     **dict.fromkeys(("alias", "also", "member", "belongs", "swaps", "described"), "tt"),

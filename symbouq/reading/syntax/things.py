@@ -33,6 +33,7 @@ class Things:
         view: The viewer for left and right, if stated in the text.
         viewed: Whether the text has used left or right so far.
         frames: The reference frames for left and right in the scene: `compass`, `viewpoint`.
+        people: Those that are persons, by what they do or by "he" and "she".
         placed: The relations that the scene states for each thing, each with its ground.
     """
 
@@ -45,6 +46,7 @@ class Things:
     view: int | str | None = None
     viewed: bool = False
     frames: set[str] = field(default_factory=set)
+    people: set[int] = field(default_factory=set)
     placed: dict[int, set[tuple[str, int]]] = field(default_factory=dict)
     _possessed: dict[int, bool] = field(default_factory=dict)
     _of: dict[tuple[str, ...], int] = field(default_factory=dict)

@@ -33,6 +33,8 @@ MEANT = {
     "What about the lamp? It's left of the desk.": [("lamp", "left", "desk")],
     "Box U has box V within it.": [("box V", "inside", "Box U")],
     "These are above the desk.": [],
+    "The lamp is red. Those are above the desk.": [],
+    "The cups are red. Those are above the desk.": [("cups", "above", "desk")],
     "What lies north of Pelham? Rudge does.": [("Rudge", "above", "Pelham")],
     "L is not right of B; it is on the left.": [("L", "right", "B"), ("L", "left", "B")],
     "The well is beside the court. It is within it.": [
