@@ -157,9 +157,15 @@ class Discourse:
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
         return moved.union(*unclear)
 
-    def spilt(self, sentence: Sentence) -> set[int]:
-        """Return the things that a sentence empties."""
-        return self._meant(sentence, sentence.says.spills)
+    def changed(self, sentence: Sentence) -> Iterator[tuple[set[int], Collection[str]]]:
+        """Yield the things that a sentence empties or that turn in it, each time with the relations
+        that other things no longer have to them.
+        """
+        yield self._meant(sentence, sentence.says.spills), self._wording.carried
+        turned = self._meant(sentence, sentence.says.turns)
+        # Sides of things with known headings are directions of the text.
+        headed = () if self._motion is None else (thing for thing, _ in self._motion.headings())
+        yield turned.difference(headed), self._sideways
 
     def _meant(self, sentence: Sentence, heads: Iterable[int]) -> set[int]:
         """Return the things that noun phrases refer to, or may refer to."""
@@ -253,6 +259,9 @@ class Discourse:
         for head, others in sentence.says.swaps.items():
             for other in others:
                 one, two = (self._resolve(sentence, n, CONTEXT) for n in (head, other))
+                if any(_graded(sentence, sentence.says.phrases[n]) for n in (head, other)):
+                    yield (*one, *two), ()  # the left cup is then no longer the left one
+                    continue
                 together = head == other and len(one) == 2  # "swap them"
                 yield (one[:1], one[1:]) if together else (one, two)
 

@@ -190,6 +190,7 @@ class Extracted:
         moves: Noun phrases for things that move or are moved.
         acting: Noun phrases for persons, to judge by what they do.
         resettled: Noun phrases for things whose later place is told: "later it was on B".
+        turns: Noun phrases for things that turn.
         spills: Noun phrases for things of which nothing is in or on them any longer.
         present: Noun phrases for things that are spoken of in the present tense.
         groups: Coordinated noun phrases, in order: "A, B and C".
@@ -221,6 +222,7 @@ class Extracted:
     moves: frozenset[int] = frozenset()
     acting: frozenset[int] = frozenset()
     resettled: frozenset[int] = frozenset()
+    turns: frozenset[int] = frozenset()
     spills: frozenset[int] = frozenset()
     present: frozenset[int] = frozenset()
     groups: tuple[tuple[int, ...], ...] = ()
@@ -346,6 +348,7 @@ class Extraction:
             moves=frozenset(moved for (moved,) in of("moves", 0)),
             acting=frozenset(head for (head,) in of("acting", 0)),
             resettled=frozenset(head for (head,) in of("resettled", 0)),
+            turns=frozenset(head for (head,) in of("turns", 0)),
             spills=frozenset(head for (head,) in of("spills", 0)),
             present=frozenset(head for (head,) in of("present", 0)),
             groups=_groups(_linked(of("also", 0, 1))),
@@ -403,7 +406,7 @@ class Extraction:
 _SHOWN = {
     **dict.fromkeys(("says", "again"), "tttn"),
     **dict.fromkeys(("negative", "partial", "unsure", "denies_again", "until", "moves"), "t"),
-    **dict.fromkeys(("acting", "former", "present", "resettled", "spills"), "t"),
+    **dict.fromkeys(("acting", "former", "present", "resettled", "spills", "turns"), "t"),
     **dict.fromkeys(("seen_by", "seen_for", "rest", "bare"), "t"),
     **dict.fromkeys(("via", "force", "frame", "understood", "instead"), "ts"),
     **dict.fromkeys(("alias", "also", "member", "belongs", "swaps", "described"), "tt"),

@@ -243,12 +243,16 @@ class SyntaxReader(TraceReader):
                     if row is not None:
                         spoken[-1] += row
                         continue
+                    for changed, relations in discourse.changed(sentence):
+                        former = {thing: things.before(thing) for thing in changed}
+                        spoken = [
+                            [s.given_up(former, relations, self.ontology) for s in said]
+                            for said in spoken
+                        ]
                     discourse.turn(sentence)
                     moved, swaps = discourse.moved(sentence), discourse.swapped(sentence)
                     for one, two in swaps:
                         spoken = self._displaced(spoken, {one: two, two: one})
-                    spilt = {thing: things.before(thing) for thing in discourse.spilt(sentence)}
-                    spoken = [[s.emptied(spilt, self.ontology) for s in said] for said in spoken]
                     for thing in moved:
                         place = discourse.left_behind(thing)
                         spoken = self._displaced(spoken, {thing: place})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 
 from symbouq.ontology.measures import Offset
@@ -63,13 +63,19 @@ class Resolved:
         ground = self.ground if ground is None else ground
         return replace(self, figure=figure, ground=ground)
 
-    def emptied(self, turned: Mapping[int, int], ontology: Ontology) -> Resolved:
-        """Return the relation that holds after things were emptied: what was in or on them was in
-        or on the things that they are mapped to.
+    def given_up(
+        self, turned: Mapping[int, int], relations: Collection[str], ontology: Ontology
+    ) -> Resolved:
+        """Return the relation that holds after things were emptied or have turned: other things no
+        longer have certain relations to them.
+
+        Args:
+            turned: Maps each of these things to a thing that stands for its former state.
+            relations: The relations that no longer hold.
+            ontology: The tables of the profile.
         """
-        carried = ontology.wording.carried
-        if self.relation in carried:
+        if self.relation in relations:
             return replace(self, ground=turned.get(self.ground, self.ground))
-        if ontology.relations.converse.get(self.relation) in carried:
+        if ontology.relations.converse.get(self.relation) in relations:
             return replace(self, figure=turned.get(self.figure, self.figure))
         return self
