@@ -1122,8 +1122,7 @@ class Discourse:
             others = [p for p in others if p.role != "object"] or others
         role = phrases[head].role
         oblique = role == "oblique"
-        # "A to the left of it, B to the right of it"
-        # ... "they dragged it past A and tied it to B"
+        # "A to the left of it, B to the right of it", "they dragged it past A and tied it to B"
         first = objects[-1].head if role == "object" and objects else -1
         for earlier in range(head - 1, first, -1) if role != "subject" else ():
             again = earlier in phrases and phrases[earlier].role == role
@@ -1175,7 +1174,9 @@ class Discourse:
         return known or noun.lower() in self._wording.lexeme["witness"]
 
     def _persons(self, sentence: Sentence) -> set[int]:
-        """Return the persons of the text: those who act, and whom "he" and "she" refer to."""
+        """Add those who act in a sentence, or whom it calls "he" or "she", to the persons of the
+        text, and return all of these.
+        """
         animate = self._wording.lexeme["animate"]
         heads = (p.head for p in sentence.says.phrases.values() if p.kind == "pronoun")
         people = (head for head in heads if sentence.words[head].text.lower() in animate)
