@@ -149,13 +149,17 @@ class Discourse:
 
     def moved(self, sentence: Sentence) -> set[int]:
         """Return the things that move, are moved, or swap places with an unknown thing in a
-        sentence.
+        sentence, and those that may be the unknown thing: others of the same kind.
         """
         later = {t.figure for t in sentence.says.triplets if t.former and sentence.time == "later"}
         told = sentence.says.moves | sentence.says.resettled | later
         moved = self._meant(sentence, told - {CONTEXT})
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
-        return moved.union(*unclear)
+        return moved.union(*unclear, *(self._kin(thing) for pair in unclear for thing in pair))
+
+    def _kin(self, thing: int) -> list[int]:
+        """Return the things with the same noun, such as all cups for "the left cup"."""
+        return self.things.like([singular_of(self.things.spellings[thing].split()[-1])])
 
     def changed(self, sentence: Sentence) -> Iterator[tuple[set[int], Collection[str]]]:
         """Yield the things that a sentence empties or that turn in it, each time with the relations
@@ -169,23 +173,29 @@ class Discourse:
 
     def _meant(self, sentence: Sentence, heads: Iterable[int]) -> set[int]:
         """Return the things that noun phrases refer to, or may refer to."""
-        phrases = sentence.says.phrases
-        return {
-            thing
-            for head in heads
-            for thing in self._may_mean(sentence, phrases[head])
-            or self._resolve(sentence, head, CONTEXT)
-            or self._antecedents(sentence, head)
-        }
+        meant: set[int] = set()
+        for head in heads:
+            phrase, known = sentence.says.phrases[head], len(self.things)
+            found = self._may_mean(sentence, phrase) or self._resolve(sentence, head, CONTEXT)
+            meant.update(found)
+            if len(found) < {"pronoun": 1, "group": 2}.get(phrase.kind, 0):
+                meant.update(self._antecedents(sentence, head))
+            elif self._is_definite_plural(sentence, phrase) and all(t >= known for t in found):
+                meant.update(*self._groups[-1:])  # "the fruits" after "an apple and a pear"
+                meant.update(*map(self._kin, found))
+        return meant
+
+    def _is_definite_plural(self, sentence: Sentence, phrase: Phrase) -> bool:
+        before = sentence.words[max(0, min(phrase.words) - 1)].text.lower()
+        return phrase.plural and before in self._wording.lexeme["definite"]
 
     def _antecedents(self, sentence: Sentence, head: int) -> Iterator[int]:
         """Yield the things that an unclear pronoun may refer to."""
         phrases = sentence.says.phrases
-        if phrases[head].kind == "pronoun":
-            for before in [p.head for p in phrases.values() if p.names and p.head < head]:
-                yield from self._resolve(sentence, before, CONTEXT)
-            yield from (thing for thing in (self.topic, self.ground) if thing is not None)
-            yield from self._named[-_REMEMBERED:]
+        for before in [p.head for p in phrases.values() if p.names and p.head < head]:
+            yield from self._resolve(sentence, before, CONTEXT)
+        yield from (thing for thing in (self.topic, self.ground) if thing is not None)
+        yield from self._named[-_REMEMBERED:]
 
     def left_behind(self, thing: int) -> int:
         """Return a new thing that stands for the former place of a moved thing. Earlier statements
@@ -1157,7 +1167,9 @@ class Discourse:
             further = [*self._placed_last[-1:], *further]
         further = [t for t in further if t not in persons]
         if animate:
-            further = [t for t in further if t in self.things.people] or further
+            people = [t for t in further if t in self.things.people]
+            people = people or [t for t in further if self.things.spellings[t].istitle()]
+            further = people or further  # "The mill is in front of Ann. She ..."
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
             return next((thing for thing in further if self._holds(thing)), None)
         for thing in further:

@@ -520,8 +520,9 @@ class _Facts:
         if word.category and word.shown.lower() != lower:
             lemma = lower  # the lemma of the shown word is irrelevant
         texts = [] if word.label else [lower, lemma]  # "A" is not an article where it is a name
-        if not word.category and token.lower_ != word.shown.lower():
-            texts += stems(lower)  # the stand-in verb has its own lemma
+        # The stand-in verb has its own lemma, and that of a verb may be wrong ("rid" for "rides").
+        if not word.category and (token.pos_ == "VERB" or token.lower_ != word.shown.lower()):
+            texts += stems(lower)
         if word.category == "position":
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
@@ -1133,8 +1134,9 @@ def _role(token: Token) -> str:
     told = token.dep_ in ("dobj", "pobj") and verb.dep_ == "ROOT" and verb.tag_ == "VB"
     if told and token.pos_ != "PRON" and not any(c.dep_ in ("nsubj", "aux") for c in verb.children):
         return "introduced"  # "Look at the lamp."
-    if token.dep_ == "dobj":
-        return "object"
+    brought = token.dep_ == "pobj" and token.head.lower_ == "with" and verb.pos_ == "VERB"
+    if token.dep_ == "dobj" or (brought and not any(c.dep_ == "dobj" for c in verb.children)):
+        return "object"  # "She came back with a box and opened it."
     if token.dep_ == "pobj" and token.pos_ == "PRON":
         return "oblique"
     return "other"
