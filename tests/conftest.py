@@ -22,6 +22,10 @@ from symbouq.ontology.store import Shelf
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Processes that run beside each other would wait for each other's threads, and splitting sums
+# changes their digits.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 # The processes share compiled ontologies, but not through a user's own cache.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
@@ -110,15 +114,3 @@ def nodes() -> Iterator[None]:
             yield
         finally:
             started.shutdown()
-
-
-@pytest.fixture
-def one_thread() -> Iterator[None]:
-    """Limit torch to one thread, as in a worker of Ray, because splitting sums changes their
-    digits.
-    """
-    torch = pytest.importorskip("torch", reason="the extra `models` is not installed")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)

@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,10 +20,9 @@ from clingo import ast
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.authoring.specs import Outcome, run
-from symbouq.logic.programs import observed_program
 from symbouq.ontology.compilation import compiling_program, solved_tables
 from symbouq.ontology.library import OntologyLibrary
-from symbouq.ontology.recording import Program, recorded
+from symbouq.ontology.recording import recorded
 from symbouq.ontology.source import (
     PRIVATE,
     Place,
@@ -84,18 +84,18 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
     """
     library = OntologyLibrary(folder)
     auditor = TraceAuditor(ontology=library)
-    with recorded() as programs:
-        outcomes = list(run(specs, auditor))
     source = library.source
-    fired, used = _observed(source, set(programs))
+    seen = _Seen([rule.private for rule in source.rules if rule.audit])
+    with recorded(seen.record):
+        outcomes = list(run(specs, auditor))
     told = _told(specs, outcomes)
     facts = {fact for fact in source.facts if told.has(fact)}
     for ontology, relations in _stated(auditor, specs).items():
         selected = ontology.profile.replace("-", "_")
         why, spots = _provenance(source, selected)
-        fired |= spots
+        seen.fired |= spots
         rows = [*solved_tables(source, selected, library.name).rows, *source.facts]
-        facts |= _leaves(_used_rows(rows, relations, used), why)
+        facts |= _leaves(_used_rows(rows, relations, seen.used.values()), why)
         facts.add(clingo.Function("profile", [clingo.Function(selected)]))
     own = Path(folder).resolve() if folder is not None else None
     decisive = _names_in([*_rule_files(), *(rule.statement for rule in source.rules)])
@@ -106,7 +106,7 @@ def covered(specs: Sequence[Spec], folder: str | None) -> tuple[list[Outcome], C
         if _is_testable(fact, named, decisive)
     ]
     items += [
-        Item(place_of(rule), str(rule), _spot(rule) in fired)
+        Item(place_of(rule), str(rule), _spot(rule) in seen.fired)
         for rule in [*_rule_files(), *(rule.statement for rule in source.rules)]
     ]
     counted = (i for i in items if own is None or own in Path(i.place.file).resolve().parents)
@@ -210,12 +210,12 @@ def _rule_files(*names: str) -> Iterator[ast.AST]:
 
 
 def _observers(
-    trees: Iterable[ast.AST], whys: bool, beside: Collection[Signature] = frozenset()
-) -> str:
-    """Return rules that report which statements fire, and with which body atoms. Statements in
-    `beside` are left out. With `whys`, also report the premises of each head.
+    trees: Iterable[ast.AST], beside: Collection[Signature] | None = None
+) -> Iterator[tuple[Spot, set[str], str]]:
+    """Yield rules that report which statements fire, and with which body atoms, except those in
+    `beside`; without `beside`, also the premises of each head. Each rule comes with the place of
+    its statement and the names of the atoms.
     """
-    lines = []
     for tree in trees:
         namer = _Namer()
         # Grounding does not decide whether a difference holds.
@@ -224,14 +224,14 @@ def _observers(
         positive = [part for part in parts if _is_positive(part)]
         then = f" :- {'; '.join(map(str, parts))}." if parts else "."
         file, line, column = _spot(tree)
+        used = [part for part in positive if signature(part.atom.symbol) not in (beside or ())]
         heads = [f"_fired({clingo.String(file)}, {line}, {column})"]
-        used = [part for part in positive if signature(part.atom.symbol) not in beside]
         heads += [f"_used({literal})" for literal in used]
         plain_head = tree.ast_type is ast.ASTType.Rule and tree.head.ast_type is ast.ASTType.Literal
-        if whys and plain_head:
+        if beside is None and plain_head:
             heads += [f"_why({tree.head}, {literal})" for literal in positive]
-        lines.append(f"{{ {'; '.join(heads)} }}{then}")  # one rule: its body is joined once
-    return "\n".join(lines)
+        rule = f"{{ {'; '.join(heads)} }}{then}\n"  # only one: its body is joined once
+        yield _spot(tree), {part.atom.symbol.name for part in used}, rule
 
 
 def _is_difference(part: ast.AST) -> bool:
@@ -277,26 +277,44 @@ def _fired_spots(control: clingo.Control) -> set[Spot]:
     }
 
 
-def _observed(source: Source, programs: set[Program]) -> tuple[set[Spot], set[clingo.Symbol]]:
-    """Return the rules that fire in the programs of traces, and the atoms of their bodies."""
-    own = [rule.private for rule in source.rules if rule.audit]
-    fired: set[Spot] = set()
-    used: set[clingo.Symbol] = set()
-    observers: dict[tuple[str, ...], str] = {}
-    for parts, facts in sorted(programs):
-        if parts not in observers:
-            decide = [*_rule_files(*parts)]
-            # Atoms derived from a trace are not facts of the ontology, and there are many.
-            heads = [r.head for r in decide if r.ast_type is ast.ASTType.Rule and r.body]
-            derived = set(map(signature, atoms_in(heads)))
-            observed = [*decide, *([] if "points" in parts else own)]
-            observers[parts] = _observers(observed, whys=False, beside=derived)
-        control = observed_program(parts, facts, observers[parts])
-        fired |= _fired_spots(control)
-        used |= {
-            atom.symbol.arguments[0] for atom in control.symbolic_atoms.by_signature("_used", 1)
-        }
-    return fired, used
+class _Seen:
+    """Statements that fire in the programs of traces, the ontology's own among them, and the atoms
+    of their bodies.
+    """
+
+    def __init__(self, own: Sequence[ast.AST]) -> None:
+        self.fired: set[Spot] = set()
+        self.used: dict[str, clingo.Symbol] = {}
+        self._own = own
+        compiled = [r.head for r in _rule_files("compile") if r.ast_type is ast.ASTType.Rule]
+        self._tables = {atom.name for atom in atoms_in(compiled)} | _names_in(own)
+        self._tables.update(name for name, _ in vocabulary())
+
+    @cache  # noqa: B019 (as short-lived as the tests)
+    def _rules(self, *parts: str) -> list[tuple[Spot, set[str], str]]:
+        decide = [*_rule_files(*parts)]
+        # Atoms derived from a trace are not facts of the ontology, and there are many.
+        heads = [r.head for r in decide if r.ast_type is ast.ASTType.Rule and r.body]
+        derived = set(map(signature, atoms_in(heads)))
+        return [*_observers([*decide, *([] if "points" in parts else self._own)], derived)]
+
+    def record(self, parts: Sequence[str], facts: str, control: clingo.Control | None) -> bool:
+        """Observe the statements of a program that did not fire yet, and those that read facts of
+        the ontology that were not used yet. Return whether there are any.
+        """
+        new = {fact.strip().partition("(")[0] for fact in {*facts.split(".")} - self.used.keys()}
+        unseen = [
+            rule
+            for spot, names, rule in self._rules(*parts)
+            if spot not in self.fired or names & new & self._tables
+        ]
+        if unseen and control is not None:
+            control.add("observers", [], "".join(unseen))
+            control.ground([("observers", [])])
+            self.fired |= _fired_spots(control)
+            atoms = control.symbolic_atoms.by_signature("_used", 1)
+            self.used |= {str(used): used for atom in atoms for used in atom.symbol.arguments}
+        return bool(unseen)
 
 
 def _provenance(
@@ -304,8 +322,8 @@ def _provenance(
 ) -> tuple[dict[clingo.Symbol, set[clingo.Symbol]], set[Spot]]:
     """Return the premises of each table row of a profile, and the table rules that fire."""
     own = [rule.private for rule in source.rules if not rule.audit]
-    observers = _observers([*_rule_files("compile"), *own], whys=True)
-    control = compiling_program(source, profile, "coverage", observers)
+    rules = [rule for *_, rule in _observers([*_rule_files("compile"), *own])]
+    control = compiling_program(source, profile, "coverage", "".join(rules))
     why: dict[clingo.Symbol, set[clingo.Symbol]] = defaultdict(set)
     for atom in control.symbolic_atoms.by_signature("_why", 2):
         head, body = atom.symbol.arguments
@@ -335,7 +353,7 @@ _NAMES = {
 
 
 def _used_rows(
-    rows: Iterable[clingo.Symbol], relations: Collection[str], used: Collection[clingo.Symbol]
+    rows: Iterable[clingo.Symbol], relations: Collection[str], used: Iterable[clingo.Symbol]
 ) -> Iterator[clingo.Symbol]:
     """Yield the table rows of a profile that its tests use: through the relations that they state
     or claim, or through the body atoms `used` by fired rules.

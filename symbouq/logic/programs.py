@@ -54,7 +54,8 @@ def record(ontology: Ontology, atoms: Collection[Atom], groups: Collection[Group
     """Record the program for atoms that are decided without it."""
     if is_recording():
         program = TraceProgram(ontology, atoms, groups)
-        add_program((tuple(program.parts), program.facts))
+        if add_program(program.parts, program.facts):
+            _grounded(program.parts, program.facts)
 
 
 def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, int], bool]]:
@@ -71,10 +72,6 @@ def ground_arcs(parts: Sequence[str], facts: str) -> list[tuple[tuple[int, int, 
         x, y, length = (argument.number for argument in arc.symbol.arguments)
         found.append(((x, y, length), arc.is_fact))
     return found
-
-
-def _named(parts: Sequence[str]) -> str:
-    return ", ".join(f"rules/{part}.lp" for part in parts)
 
 
 def _grounded(
@@ -98,19 +95,10 @@ def _grounded(
     if large:
         meter(control)
     control.add("base", [], rules_text(*parts) + facts)
-    ground(control, complaints, _named(parts))
-    add_program((tuple(parts), facts))
+    ground(control, complaints, ", ".join(f"rules/{part}.lp" for part in parts))
+    add_program(parts, facts, control)
     theory.prepare(control)
     return control, theory
-
-
-def observed_program(parts: Sequence[str], facts: str, observers: str) -> clingo.Control:
-    """Ground a recorded program together with rules that observe it."""
-    control, complaints = new_control()
-    ClingoDLTheory().register(control)  # type: ignore[no-untyped-call]
-    control.add("base", [], rules_text(*parts) + facts + observers)
-    ground(control, complaints, _named(parts))
-    return control
 
 
 def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
@@ -124,12 +112,7 @@ def possible_modes(rules: str, facts: str, modes: Sequence[str]) -> list[bool]:
     Raises:
         LimitError: If checking takes too long, or the program becomes too large.
     """
-    check_time()
-    control, complaints = new_control()
-    meter(control)
-    control.add("base", [], rules_text(rules) + facts)
-    ground(control, complaints, _named((rules,)))
-    add_program(((rules,), facts))
+    control, _theory = _grounded((rules,), facts, large=True)
     found: list[bool] = []
     for mode in modes:
         assumption = clingo.Function("mode", [clingo.Function(mode)]), True
@@ -523,11 +506,7 @@ def hitting_set(
     facts = [f"last({last})."]
     facts += [f"claim({position})." for position in claims]
     facts += [f"correction({n},{p})." for n, s in enumerate(corrections) for p in s]
-    program = ("premises",), "".join(facts)
-    add_program(program)
-    control, complaints = new_control()
-    control.add("base", [], rules_text(*program[0]) + program[1])
-    ground(control, complaints, _named(program[0]))
+    control, _theory = _grounded(("premises",), "".join(facts))
     picked: frozenset[int] = frozenset()
     with running(control), control.solve(yield_=True) as handle:
         for model in handle:

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-Program = tuple[tuple[str, ...], str]
-"""Names of rule files, and additional facts."""
+import clingo
 
-_programs: ContextVar[list[Program] | None] = ContextVar("programs", default=None)
+Record = Callable[[Sequence[str], str, clingo.Control | None], bool]
+"""Function of the names of rule files, additional facts, and the program that they make, if it is
+ground. It returns whether the program has something new to show.
+"""
+
+_record: ContextVar[Record | None] = ContextVar("record", default=None)
 
 
 @contextmanager
-def recorded() -> Iterator[list[Program]]:
+def recorded(record: Record) -> Iterator[None]:
     """Record every program that is made in the block."""
-    programs: list[Program] = []
-    token = _programs.set(programs)
+    token = _record.set(record)
     try:
-        yield programs
+        yield
     finally:
-        _programs.reset(token)
+        _record.reset(token)
 
 
 def is_recording() -> bool:
     """Whether programs are recorded: results from earlier runs would hide what they fire."""
-    return _programs.get() is not None
+    return _record.get() is not None
 
 
-def add_program(program: Program) -> None:
-    """Add a program to the record, if programs are recorded."""
-    programs = _programs.get()
-    if programs is not None:
-        programs.append(program)
+def add_program(parts: Sequence[str], facts: str, control: clingo.Control | None = None) -> bool:
+    """Record a program, if programs are recorded. Return whether it has something new to show."""
+    record = _record.get()
+    return record is not None and record(parts, facts, control)

@@ -11,10 +11,9 @@ from helpers.extras import need_models
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    torch = need_models()
+    need_models()
     from helpers.tiny_model import tiny_model
 
-    torch.set_num_threads(1)
     return tiny_model(tmp_path_factory.mktemp("models") / "tiny")
 
 

@@ -291,7 +291,6 @@ def test_packages_that_are_missing_are_told_before_the_first_stage(
         Experiment(named, tmp_path).check_packages()
 
 
-@pytest.mark.usefixtures("one_thread")
 def test_a_model_is_trained_as_a_stage(tmp_path: Path) -> None:
     import torch
 
@@ -607,7 +606,7 @@ def test_scorers_are_tuned_where_a_search_is_configured(
 @pytest.mark.ray
 @pytest.mark.slow
 def test_a_cluster_makes_the_same_stages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: None, one_thread: None
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: None
 ) -> None:
     made = {}
     for name, options in (("alone", ()), ("cluster", ("--engine", "ray", "--jobs", "2"))):

@@ -133,7 +133,6 @@ def test_a_cluster_gives_the_same_scores(
     model: Path,
     tmp_path: Path,
     nodes: None,
-    one_thread: None,
 ) -> None:
     for name in ("one", "two"):
         cluster = ("--engine", "ray", "--jobs", "2") if name == "two" else ()

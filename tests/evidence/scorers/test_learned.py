@@ -35,14 +35,6 @@ def examples(items: Sequence[Labelled]) -> list:
     return [item.example for item in items]
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 # The loss ------------------------------------------------------------------------------
 
 

@@ -47,7 +47,6 @@ SMALL = Size(width=64, layers=2, feed_forward=128)
 
 def test_a_model_folder_of_transformers(tmp_path: Path) -> None:
     losses: list[float] = []
-    torch.set_num_threads(1)
     train(Plan(SMALL, steps=12, tokens=1024), tmp_path, watch=lambda _, loss: losses.append(loss))
     assert len(losses) == 12
     assert losses[-1] < losses[0]
@@ -65,7 +64,6 @@ def test_a_model_folder_of_transformers(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_makes_the_same_weights(tmp_path: Path) -> None:
-    torch.set_num_threads(1)
     plan = Plan(SMALL, steps=3, tokens=512)
     one, two = (train(plan, tmp_path / name).state_dict() for name in ("one", "two"))
     assert all(torch.equal(one[name], two[name]) for name in one)
@@ -89,7 +87,6 @@ def test_only_the_answer_is_learnt(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_one_hop_is_learnt_in_minutes(tmp_path: Path) -> None:
     """Traces keep to the form, and far more answers are right than a guess would have."""
-    torch.set_num_threads(1)
     plan = Plan(Size(width=128, layers=4, feed_forward=256), steps=400, tokens=2048, hops=(1,))
     model = train(plan, tmp_path).float()
     tokenizer = AutoTokenizer.from_pretrained(tmp_path)
@@ -126,7 +123,6 @@ def made(plan: Plan, out: Path) -> dict[str, torch.Tensor]:
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("base")
-    torch.set_num_threads(1)
     train(Plan(SMALL, steps=2, tokens=512), folder)
     return folder
 
