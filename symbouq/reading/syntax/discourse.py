@@ -72,6 +72,8 @@ class Discourse:
         self._whole = Whole(things, sentences, self._resolve, arrangement is not None)
         self._together = sentences.preparation.together
         self._excluding = sentences.excluding
+        self._directions = sentences.preparation.directions
+        self._aside = False  # whether the topic is at a side of the ground
         self._containing = sentences.containing
         self._converse = sentences.ontology.relations.converse
         self._sideways = sentences.sideways
@@ -549,7 +551,7 @@ class Discourse:
     def tabled(self, sentence: Sentence, tables: Tables) -> list[Resolved] | None:
         """Return the statements of a table row; None for other sentences."""
         cells = tables.cells(sentence.text)
-        if cells is None or self._arrangement is None:
+        if cells is None or self._arrangement is None or sentence.says.triplets:
             tables.end()
             return None
         found: list[Resolved] = []
@@ -982,7 +984,8 @@ class Discourse:
         """The unmentioned thing to which the noun phrase at `other` is related."""
         phrases = sentence.says.phrases
         if other == CONTEXT or phrases[other].kind != "pronoun":
-            return self.topic
+            # "A is left of B; C, to the right": of B
+            return self.ground if sentence.text[:1].islower() and self._aside else self.topic
         # "It is on the left", if "it" is the topic: relative to the topic's ground.
         partner = self._referent(sentence, other, CONTEXT)
         return self.ground if partner == self.topic else self.topic
@@ -1254,6 +1257,7 @@ class Discourse:
         singular = [p for p in phrases if not p.plural]
         subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
         grounds = {s.ground for s in said}
+        self._aside = any(s.relation in self._directions for s in said)
         self._placed_last = [*dict.fromkeys(s.figure for s in said if s.figure not in grounds)]
         self._subjects = [t for h in subjects for t in self._resolve(sentence, h, CONTEXT)]
         self._named += [t for p in singular for t in self._resolve(sentence, p.head, CONTEXT)]

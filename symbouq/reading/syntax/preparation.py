@@ -785,22 +785,24 @@ class _Sentence:
                 continue  # "No part of A touches B"
             if category == "side" and (self._is_named(at, end) or self._is_hyphened(at)):
                 continue
-            elliptic = self._is(self._at(end), "ellipsis") and not self._names_part()
+            elliptic = self._is_elliptic(end) and not self._names_part()
             if category == "side" and (elliptic or (words[1:] and self._is_told_apart(end))):
                 continue  # "in the MIDDLE one", "in the MIDDLE seat"
             if self.items and self.items[-1].code == "S" and self._is(words[0], "part"):
                 continue  # "in the northern part of B"
             if self._is(words[0], "portion") and self._is_partitive(at - 1):
                 continue  # "the part of B that ..."
-            short = (
-                category == "side" and len(words) == 1 and len(words[0]) < 3 and words[0] != "up"
-            )
+            short = category == "side" and len(" ".join(words)) < 3 and words != ("up",)
             lone = len(words[0]) == 1 and self._at(end) != "of"
             if short and (lone or not self.texts[at].isupper() or self._at(at + 1) == "."):
                 continue  # "NE", not "ne"
             code = {"preposition": "P", "side": "S"}.get(category, "E")
             return _Item(code, at, end - 1, relation, category)
         return None
+
+    def _is_elliptic(self, at: int) -> bool:
+        """Whether "one" stands for a thing: "the left ONE", but not "left ONE cell"."""
+        return self._is(self._at(at), "ellipsis") and not self._unit(at + 1)
 
     def _is_told_apart(self, at: int) -> bool:
         """Whether a noun stands for things that come in rows: seats, drawers."""
@@ -1171,7 +1173,7 @@ class _Sentence:
         "the red ONE", "he took TWO".
         """
         first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
-        opens = not at or self.items[-1].code != "W" or self._is_copula(first)
+        opens = not at or self.items[-1].code != "W" or self._stemmed(first, "copula")
         if not opens or not noun.isalpha() or self._is_function(noun) or self._is(first, "hyphen"):
             return  # "the right-hand ONE"
         if any(self._is(word, name) for word in (first, noun) for name in _UNNUMBERED):
@@ -1249,7 +1251,7 @@ class _Sentence:
         if end - at < 2 or not lexical or any(self._is(self._at(at), name) for name in _UNNAMED):
             return None
         article = self._is(self._at(at - 1), "article")
-        copula = self._is(after, "auxiliary") or self._is_copula(after)
+        copula = self._is(after, "auxiliary") or self._stemmed(after, "copula")
         parts = any(self._is(w, c) for w in self.lower[at + 1 : end] for c in ("part", "inner"))
         if parts and (after == "of" or (article and not copula)):
             return None  # "in the Left Corner"
@@ -1276,7 +1278,7 @@ class _Sentence:
         after = self._at(end)
         joins = after in ("", ".") or self._code_at(end) in tuple(",CO")
         joins = joins or self._phrase(end) is not None or self._is(after, "auxiliary")
-        return not opened and (joins or self._is_copula(after))
+        return not opened and (joins or self._stemmed(after, "copula"))
 
     def _named_at(self, at: int) -> bool:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
@@ -1343,7 +1345,7 @@ class _Sentence:
         bound = bound or (faces and ending == "ing")
         if not text.isalpha() or (bound and self.lower[at] not in self.heads):
             return 0
-        if self._is_move(self.lower[at]) or any(self._is(s, "have") for s in stems(self.lower[at])):
+        if self._is_move(self.lower[at]) or self._stemmed(self.lower[at], "have"):
             return 0
         follows = self._at(at + 2)
         bids = any(self._is(self.lower[at], name) for name in ("bidding", "putting"))
@@ -1392,7 +1394,7 @@ class _Sentence:
         if text.islower() and (text in "ai" or self._at(at - 1) in ("'", "\u2019")):
             return False
         if text == "I":
-            placing = self._is_verb(after) or self._is_copula(after)
+            placing = self._is_verb(after) or self._stemmed(after, "copula")
             third_person = after.endswith("s") and placing
             # "has I above it": the speaker would be "me".
             owned = self._is(self._at(at - 1), "possessing") and not self._is(after, "auxiliary")
@@ -1408,7 +1410,9 @@ class _Sentence:
         if text == "A":
             if self._is(after, "homonym"):
                 return False  # "A well"
-            verbal = self._is_verb(after) or (after.endswith("s") and self._is_copula(after))
+            verbal = self._is_verb(after) or (
+                after.endswith("s") and self._stemmed(after, "copula")
+            )
             return not after.isalpha() or self._is_function(after) or verbal
         return True
 
@@ -1421,15 +1425,12 @@ class _Sentence:
     def _is_under_way(self, position: int) -> bool:
         """Whether a verb of motion precedes a position, with no other verb in between."""
         for item in reversed(self.items[:position]):
-            if self._moves(item):
-                return True
             word = self.lower[item.last]
+            if self._stemmed(word, "motion"):
+                return True
             if self._is_verb(word) or self._is(word, "auxiliary"):
                 return False
         return False
-
-    def _moves(self, item: _Item) -> bool:
-        return any(self._is(stem, "motion") for stem in stems(self.lower[item.last]))
 
     def _is_verb(self, word: str) -> bool:
         return self.of.is_verb(word)
@@ -1488,7 +1489,7 @@ class _Sentence:
                 and (
                     (follows == "D" and word != "off")
                     or (word == "back" and follows in tuple("PIT"))
-                    or self._phrasal(self.lower[before.last])
+                    or self._stemmed(self.lower[before.last].removesuffix("ing"), "phrasal")
                     or self._parted(before)
                 )
             ):
@@ -1522,25 +1523,20 @@ class _Sentence:
         "puts the red CRATE down". With "push", the particle is a direction.
         """
         verb = self._at(item.first - 1)
-        pushed = any(self._is(stem, "motion") for stem in stems(verb))
+        pushed = self._stemmed(verb, "motion")
         if self._is(self.lower[item.last], "moved"):
             return not pushed
         first = item.first
         while first > max(0, item.first - _OBJECT) and not self._determines(first):
             first -= 1
-        return self._determines(first) and any(
-            self._is(stem, "putting") for stem in stems(self._at(first - 1))
-        )
+        return self._determines(first) and self._stemmed(self._at(first - 1), "putting")
 
     def _determines(self, at: int) -> bool:
         return self._is(self._at(at), "article") or self._is(self._at(at), "possessive")
 
-    def _phrasal(self, word: str) -> bool:
-        """Whether "up" or "down" after a verb may be a particle that does not describe a place."""
-        return any(self._is(stem, "phrasal") for stem in stems(word.removesuffix("ing")))
-
-    def _is_copula(self, word: str) -> bool:
-        return any(self._is(stem, "copula") for stem in stems(word))
+    def _stemmed(self, word: str, name: str) -> bool:
+        """Whether a base form of a word is of a class."""
+        return any(self._is(stem, name) for stem in stems(word))
 
     def _orders(self) -> None:
         """Combine "from left to right" into one item with the relation of the first side."""
@@ -1738,8 +1734,7 @@ class _Sentence:
         """Add a compound expression as one word. Return the position after it."""
         compound = self._without_aside(compound)
         first, last = compound.span(1)
-        elliptic = self._is(self._at(self.items[last - 1].last + 1), "ellipsis")
-        if elliptic and compound.string[last - 1] != "P":
+        if self._is_elliptic(self.items[last - 1].last + 1) and compound.string[last - 1] != "P":
             return self._told_by(first, last)
         relations: list[str] = []
         measured: list[tuple[Amount, ...]] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from symbouq.api import TraceAuditor
 from symbouq.ontology.library import builtin
 from symbouq.reading.syntax.positions import Placed
 from symbouq.reading.syntax.tables import Tables
+from symbouq.records import Trace
 
 ONTOLOGY = builtin().ontology("everyday")
 
@@ -37,3 +39,16 @@ def test_in_a_grid_things_stand_where_they_are_written() -> None:
 def test_other_tables_place_nothing() -> None:
     assert rows("| Name | Colour |", "| cup | red |") == []
     assert Tables.cells("a | b") is None
+
+
+def test_a_row_that_says_how_things_lie_is_read() -> None:
+    audit = TraceAuditor("nine-way").audit(
+        Trace(
+            id="t",
+            scene=["| Thing | Place | Other |", "| Lamp | right of | Sofa |"],
+            question="Where is the lamp relative to the sofa?",
+            reasoning=[],
+            conclusion="The lamp is to the left of the sofa.",
+        )
+    )
+    assert [claim.verdict for claim in audit.claims] == ["contradicted"]
