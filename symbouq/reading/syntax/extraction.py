@@ -35,6 +35,7 @@ SURE = 3
 NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
 _NOMINAL_ROLES = frozenset(("pobj", "nsubj", "nsubjpass", "dobj", "attr", "conj"))
+_ADPOSITIONS = ("ADP", "SCONJ")  # "upon" is tagged as either
 _SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
 _LISTING = frozenset(
     (",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly", "first")
@@ -647,10 +648,9 @@ class _Facts:
                 continue
             if said[0].pos_ in NOMINAL:
                 self._light[said[0].i] = token.i
-            self._brought.update(
-                part.i for part in said if self._words[part.i].category or part.pos_ == "ADP"
-            )
-            tied = said[-1].pos_ == "ADP" and said[0].pos_ not in NOMINAL
+            own = (t.i for t in said if self._words[t.i].category or t.pos_ in _ADPOSITIONS)
+            self._brought.update(own)
+            tied = said[-1].pos_ in _ADPOSITIONS and said[0].pos_ not in NOMINAL
             return relation, words[-1] if tied else ""
         return None
 
@@ -678,7 +678,7 @@ class _Facts:
         """
         text = self._text(token)
         relation = self._of.adpositions.get(text)
-        if relation is None or token.pos_ != "ADP" or token.dep_ == "agent":
+        if relation is None or token.pos_ not in _ADPOSITIONS or token.dep_ == "agent":
             return
         if self._words[token.i].category or token.i in self._brought:
             return
