@@ -290,7 +290,7 @@ class Extraction:
         self.senses = ontology.wording.sense
         self.persons = ontology.wording.person
         self.goals = ontology.wording.lexeme.get("goal", frozenset())
-        self.turning = frozenset(("sideways", "oclock", "aboard", "jointly"))
+        self.turning = {"sideways", "oclock", "aboard", "jointly", "far_across", "along_street"}
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
 
@@ -527,9 +527,10 @@ class _Facts:
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
         if word.relations:  # "to the LEFT of"
-            names |= self._of.turning.intersection(
-                name for text in lower.split() for name in self._of._classes.get(text, ())
-            )
+            said = lower.split()
+            said += [" ".join(said[n:]) for n in range(1, len(said))]  # "right AT THE FAR END OF"
+            told = {name for text in said for name in self._of._classes.get(text, ())}
+            names |= self._of.turning & told
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",
             f"word({t},{_quoted(lower)}).",
