@@ -529,8 +529,7 @@ class _Facts:
         if word.relations:  # "to the LEFT of"
             said = lower.split()
             said += [" ".join(said[n:]) for n in range(1, len(said))]  # "right AT THE FAR END OF"
-            told = {name for text in said for name in self._of._classes.get(text, ())}
-            names |= self._of.turning & told
+            names |= self._of.turning & {n for w in said for n in self._of._classes.get(w, ())}
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",
             f"word({t},{_quoted(lower)}).",
