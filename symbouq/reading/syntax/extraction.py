@@ -35,6 +35,7 @@ SURE = 3
 NOMINAL = frozenset(("NOUN", "PROPN"))
 _MODIFIERS = frozenset(("compound", "amod", "nmod", "nummod", "poss", "quantmod", "det"))
 _NOMINAL_ROLES = frozenset(("pobj", "nsubj", "nsubjpass", "dobj", "attr", "conj"))
+_ADPOSITIONS = ("ADP", "SCONJ")  # "upon" is tagged as either
 _SMALL = frozenset(("ADP", "ADV", "DET", "PART", "ADJ", "NUM"))
 _LISTING = frozenset(
     (",", "and", "then", ">", "<", "finally", "followed", "by", "next", "lastly", "first")
@@ -289,7 +290,7 @@ class Extraction:
         self.senses = ontology.wording.sense
         self.persons = ontology.wording.person
         self.goals = ontology.wording.lexeme.get("goal", frozenset())
-        self.turning = frozenset(("sideways", "oclock", "aboard", "jointly"))
+        self.turning = {"sideways", "oclock", "aboard", "jointly", "far_across", "along_street"}
         self.pairs = ontology.wording.lexeme.get("pair", frozenset())
         self.inner_sides = ontology.wording.inner_sides
 
@@ -527,9 +528,9 @@ class _Facts:
             texts = [lower.split()[0]]  # "TO (2, 4)"
         names = {name for text in texts for name in self._of._classes.get(text, ())}
         if word.relations:  # "to the LEFT of"
-            names |= self._of.turning.intersection(
-                name for text in lower.split() for name in self._of._classes.get(text, ())
-            )
+            said = lower.split()
+            said += [" ".join(said[n:]) for n in range(1, len(said))]  # "right AT THE FAR END OF"
+            names |= self._of.turning & {n for w in said for n in self._of._classes.get(w, ())}
         self._say(
             f"pos({t},{_quoted(token.pos_.lower())}).",
             f"word({t},{_quoted(lower)}).",
@@ -648,10 +649,9 @@ class _Facts:
                 continue
             if said[0].pos_ in NOMINAL:
                 self._light[said[0].i] = token.i
-            self._brought.update(
-                part.i for part in said if self._words[part.i].category or part.pos_ == "ADP"
-            )
-            tied = said[-1].pos_ == "ADP" and said[0].pos_ not in NOMINAL
+            own = (t.i for t in said if self._words[t.i].category or t.pos_ in _ADPOSITIONS)
+            self._brought.update(own)
+            tied = said[-1].pos_ in _ADPOSITIONS and said[0].pos_ not in NOMINAL
             return relation, words[-1] if tied else ""
         return None
 
@@ -679,7 +679,7 @@ class _Facts:
         """
         text = self._text(token)
         relation = self._of.adpositions.get(text)
-        if relation is None or token.pos_ != "ADP" or token.dep_ == "agent":
+        if relation is None or token.pos_ not in _ADPOSITIONS or token.dep_ == "agent":
             return
         if self._words[token.i].category or token.i in self._brought:
             return

@@ -891,15 +891,15 @@ class _Sentence:
             if self._at(n) == "between":
                 return _Item("E", at, end - 1, relation, "effort")
         for n in range(end, end + _MEANS + 1):
-            if self._at(n) == "to" and self._is_move(self._at(n + 1)):
+            after = self._at(n + 1)
+            led = after in self.of.persons and self._is(self._at(n).removesuffix("s"), "leading_to")
+            if led or (self._at(n) == "to" and self._is_move(after)):
                 return _Item("E", at, end - 1, relation, "effort")
         return None
 
     def _is_denied(self, at: int) -> bool:
         """Whether the words before the given position may deny the text that follows."""
-        return any(
-            self._is(word, name) for word in self.lower[:at] for name in ("negation", "denial")
-        )
+        return any(self._is(w, name) for w in self.lower[:at] for name in ("negation", "denial"))
 
     def _code_at(self, at: int) -> str:
         item = self._code(at) if at < len(self.lower) else None
@@ -1140,11 +1140,9 @@ class _Sentence:
         def of(name: str) -> bool:
             return any(self._is(word, name) for word in words)
 
-        if any(word.isdecimal() and len(word) > 2 for word in words):
-            return ""
         distant = not {"distance", "remove", "way"}.isdisjoint(words)
         within = "within" in words and not {"distance", "reach", "range"}.isdisjoint(words)
-        if of("many"):
+        if of("many") or any(w[:1].isdecimal() and len(w) > 2 and "." not in w for w in words):
             return "great" if of("far_measure") else ""
         if of("far_measure") and of("approximate"):
             return ""
@@ -1155,12 +1153,13 @@ class _Sentence:
         return "great" if of("great") and distant else ""
 
     def _measures(self, at: int) -> bool:
-        word = self._at(at)
-        return self._is(word, "near_measure") or self._is(word, "far_measure")
+        return any(self._is(self._at(at), name) for name in ("near_measure", "far_measure"))
 
     def _leads(self, at: int) -> bool:
         word = self._at(at)
-        return self._is(word, "leading") or word.isdecimal() or self._is(word, "great")
+        if self._is(word, "shortened") and self._is(self._at(at - 1), "pronoun"):
+            return False  # "IT'S a short walk from"
+        return self._is(word, "leading") or word[:1].isdecimal() or self._is(word, "great")
 
     def _scales(self, at: int) -> bool:
         word = self._at(at)
@@ -1461,7 +1460,8 @@ class _Sentence:
         code = "".join(item.code for item in self.items)
         for n, item in enumerate(self.items):
             graded = bool(item.category) and self._code_at(item.first) == "F"
-            if graded and re.match("[IT]?D?[FM]*S", code[n + 1 :]):
+            side = re.compile("[IT]?D?[FM]*S").match(code, n + 1) if graded else None
+            if side and not self._tells_apart(side.end()):
                 self.items[n] = _Item("F", *item[1:3])  # "far left of"
             word = self.lower[item.first]
             if (item.code != "S" and word != "off") or item.first != item.last:
