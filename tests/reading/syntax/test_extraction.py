@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
+from collections.abc import Sequence
 
 import clingo
 import pytest
-from clingo.ast import AST, ASTType, Sign, Transformer, parse_string
+from clingo.ast import AST, ASTType, ComparisonOperator, Sign, Transformer, parse_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from symbouq.errors import OntologyError
 from symbouq.ontology.library import builtin
 from symbouq.ontology.slicing import Slices
+from symbouq.ontology.source import rule_statements
 from symbouq.reading.syntax import extraction
 from symbouq.reading.syntax.extraction import CONTEXT
 from symbouq.reading.syntax.pipeline import pipeline
@@ -339,3 +341,64 @@ def test_the_rules_that_concern_a_sentence_derive_what_all_rules_do() -> None:
             control.ground()
             found.append({(atom.symbol, atom.is_fact) for atom in control.symbolic_atoms})
         assert found[0] == found[1], text
+
+
+# Sentences are read together ------------------------------------------------------------
+
+VALUES = {"best": 1, "chosen": 3, "class": 1, "dep": 2, "expresses": 1, "figure": 2, "ground": 2}
+VALUES |= {"lemma": 1, "pair": 3, "pos": 1, "relatum": 2, "tense": 1, "trigger": 1, "word": 1}
+"""Arguments that are no words of a sentence: words of one class may be far apart."""
+AFTER = {ComparisonOperator.GreaterThan: 1, ComparisonOperator.GreaterEqual: 1}
+AFTER |= {ComparisonOperator.LessThan: -1, ComparisonOperator.LessEqual: -1}
+
+
+def variables(*nodes: AST) -> set[str]:
+    found: set[str] = set()
+
+    class Collector(Transformer):
+        def visit_Variable(self, variable: AST) -> AST:  # noqa: N802 (clingo's naming)
+            found.add(variable.name)
+            return variable
+
+    for node in nodes:
+        Collector()(node)
+    return found - {"_"}
+
+
+def groups_of(body: Sequence[AST]) -> list[set[str]]:
+    """Group the words in a body by what ties them to one sentence: atoms, equations, or a place
+    between two words of one group.
+    """
+    groups: list[set[str]] = []
+    words: set[str] = set()
+    order: set[tuple[str, str]] = set()
+
+    def tie(*tied: str) -> None:
+        met = [group for group in groups if not group.isdisjoint(tied)]
+        groups[:] = [group for group in groups if group not in met] + [set(tied).union(*met)]
+
+    for part in (p for p in body if p.sign == Sign.NoSign):
+        if part.atom.ast_type == ASTType.SymbolicAtom:
+            atom = part.atom.symbol
+            told = [a for n, a in enumerate(atom.arguments) if n != VALUES.get(atom.name)]
+            tie(*variables(*told))
+            words |= variables(*told)
+        elif part.atom.ast_type != ASTType.Comparison or (
+            part.atom.guards[0].comparison == ComparisonOperator.Equal
+        ):
+            tie(*variables(part))
+        elif part.atom.guards[0].comparison in AFTER:
+            sides = [str(part.atom.term), str(part.atom.guards[0].term)]
+            order.add(tuple(sides[:: AFTER[part.atom.guards[0].comparison]]))
+    for low, word in [(b, a) for a, b in order]:
+        for high in [a for a, b in order if b == word]:
+            if any({low, high} <= group for group in groups):
+                tie(low, word)
+    return [group for group in groups if not group.isdisjoint(words)]
+
+
+def test_rules_do_not_join_words_of_different_sentences() -> None:
+    """Sentences are ground together. What one says must not depend on another."""
+    rules = [r for r in rule_statements("reading") if r.ast_type == ASTType.Rule]
+    assert len(rules) > 1000
+    assert [str(rule) for rule in rules if len(groups_of(rule.body)) > 1] == []
