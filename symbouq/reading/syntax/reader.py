@@ -36,7 +36,7 @@ from symbouq.reading.traces import Setting, Told, TraceReader
 
 CONFIDENCE = {
     -3: 0.95,
-    -2: 0.85,
+    -2: 0.9,
     -1: 0.95,
     0: 0.95,
     1: 0.95,

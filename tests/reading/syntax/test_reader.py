@@ -309,7 +309,7 @@ RELATIVE = ("topology", "depth")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "right", "misread"),
-    [("sentences_developed", 0.795, 0.01), ("sentences_held", 0.72, 0.02)],
+    [("sentences_developed", 0.85, 0.01), ("sentences_held", 0.74, 0.02)],
 )
 def test_reworded_sentences(name: str, right: float, misread: float) -> None:
     """Shares of sentences of which a plain restatement is entailed and its opposite contradicted,
