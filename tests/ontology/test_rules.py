@@ -21,9 +21,9 @@ from symbouq.logic import programs as logic
 from symbouq.logic.programs import (
     TraceSolver,
     clashes,
+    ground_arcs,
     hitting_set,
     layout,
-    observed_program,
     repair,
 )
 from symbouq.ontology import compilation
@@ -207,7 +207,7 @@ def test_a_name_mistyped_in_a_rule_is_complained_about(
                 else:
                     text = "".join(rewritten(str(rule)) for rule in every)
                     monkeypatch.setattr(logic, "rules_text", lambda *_parts, t=text: t)
-                    observed_program(parts, "", "")
+                    ground_arcs(parts, "")
     assert found >= least
 
 
