@@ -95,7 +95,7 @@ def with_measures(
             have to fit into one unit.
     """
     of = ontology.relations
-    every = dict.fromkeys(sorted(measures, key=lambda measure: measure.name))
+    every = dict.fromkeys(sorted(measures, key=lambda measure: (measure.name, measure.amount)))
     mirror: dict[str, str] = {}
     for measure in list(every):
         if measure.relation in of.mirror:

@@ -30,3 +30,13 @@ def test_an_extended_ontology_has_them_and_their_converses() -> None:
     assert extended.encoding.facts[key].startswith(
         ontology.encoding.patterns[base].replace("{key}", str(key))
     )
+
+
+def test_of_several_texts_of_an_amount_always_the_same_is_told() -> None:
+    """A set has them in an order that changes from run to run."""
+    shift = (Shift("x", Fraction(-200)),)
+    texts = [f"{number} of {unit}" for number in range(5) for unit in ("m", "metres", "cm")]
+    measures = frozenset(Measure("left", shift, text) for text in texts)
+    extended = with_measures(builtin().ontology("everyday"), measures, Fraction(1), 8)
+    name = next(iter(measures)).name
+    assert extended.lexicon.wording[name][0] == "4 of metres to the left of"
