@@ -359,7 +359,7 @@ def _expanded(statement: ast.AST, fact: ast.AST) -> list[_Stated]:
     try:
         control.ground()
     except RuntimeError as error:
-        names = sorted(_variables([fact]) - {"_"})
+        names = sorted(variables_in([fact]) - {"_"})
         instead = " or ".join(f'{name[0].lower()}{name[1:]} or "{name}"' for name in names)
         message = f"the fact {fact} has a variable; facts are ground: write {instead or 'a name'}"
         raise _at(statement, message, "unsafe") from error
@@ -390,7 +390,8 @@ class _Variables(ast.Transformer):
         return node
 
 
-def _variables(trees: Iterable[ast.AST]) -> set[str]:
+def variables_in(trees: Iterable[ast.AST]) -> set[str]:
+    """Return the names of the variables in syntax trees."""
     collector = _Variables()
     for tree in trees:
         collector.visit(tree)
@@ -606,7 +607,7 @@ class _Bounds:
         )
 
     def _is_fixed(self, term: ast.AST) -> bool:
-        return _variables([term]) <= self._fixed
+        return variables_in([term]) <= self._fixed
 
     def _is_number(self, term: ast.AST) -> bool:
         """Whether a term is a fixed number. A name compares greater than all numbers, so it is not
@@ -623,7 +624,7 @@ class _Bounds:
         if step is not None:
             name, side = step
             return name in self._carried and side in self._sides[name] | sides
-        return all(self._sides[name] == {_UP, _DOWN} for name in _variables([term]) - self._fixed)
+        return all(self._sides[name] == {_UP, _DOWN} for name in variables_in([term]) - self._fixed)
 
 
 def _taken(term: ast.AST) -> set[str]:

@@ -188,6 +188,7 @@ class Discourse:
         return meant
 
     def _is_definite_plural(self, sentence: Sentence, phrase: Phrase) -> bool:
+        """Whether a noun phrase refers to several known things: "THE fruits"."""
         before = sentence.words[max(0, min(phrase.words) - 1)].text.lower()
         return phrase.plural and before in self._wording.lexeme["definite"]
 

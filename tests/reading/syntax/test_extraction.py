@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import clingo
 import pytest
@@ -16,6 +16,7 @@ from symbouq.errors import OntologyError
 from symbouq.ontology.library import builtin
 from symbouq.ontology.slicing import Slices
 from symbouq.ontology.source import rule_statements
+from symbouq.ontology.wellformed import variables_in
 from symbouq.reading.syntax import extraction
 from symbouq.reading.syntax.extraction import CONTEXT
 from symbouq.reading.syntax.pipeline import pipeline
@@ -352,19 +353,6 @@ AFTER = {ComparisonOperator.GreaterThan: 1, ComparisonOperator.GreaterEqual: 1}
 AFTER |= {ComparisonOperator.LessThan: -1, ComparisonOperator.LessEqual: -1}
 
 
-def variables(*nodes: AST) -> set[str]:
-    found: set[str] = set()
-
-    class Collector(Transformer):
-        def visit_Variable(self, variable: AST) -> AST:  # noqa: N802 (clingo's naming)
-            found.add(variable.name)
-            return variable
-
-    for node in nodes:
-        Collector()(node)
-    return found - {"_"}
-
-
 def groups_of(body: Sequence[AST]) -> list[set[str]]:
     """Group the words in a body by what ties them to one sentence: atoms, equations, or a place
     between two words of one group.
@@ -372,6 +360,9 @@ def groups_of(body: Sequence[AST]) -> list[set[str]]:
     groups: list[set[str]] = []
     words: set[str] = set()
     order: set[tuple[str, str]] = set()
+
+    def named(trees: Iterable[AST]) -> set[str]:
+        return variables_in(trees) - {"_"}
 
     def tie(*tied: str) -> None:
         met = [group for group in groups if not group.isdisjoint(tied)]
@@ -381,12 +372,12 @@ def groups_of(body: Sequence[AST]) -> list[set[str]]:
         if part.atom.ast_type == ASTType.SymbolicAtom:
             atom = part.atom.symbol
             told = [a for n, a in enumerate(atom.arguments) if n != VALUES.get(atom.name)]
-            tie(*variables(*told))
-            words |= variables(*told)
+            words |= named(told)
+            tie(*named(told))
         elif part.atom.ast_type != ASTType.Comparison or (
             part.atom.guards[0].comparison == ComparisonOperator.Equal
         ):
-            tie(*variables(part))
+            tie(*named([part]))
         elif part.atom.guards[0].comparison in AFTER:
             sides = [str(part.atom.term), str(part.atom.guards[0].term)]
             order.add(tuple(sides[:: AFTER[part.atom.guards[0].comparison]]))
