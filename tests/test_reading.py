@@ -79,6 +79,16 @@ def test_an_audit_by_a_model_is_repeated_without_it_byte_by_byte(traces: Path) -
     assert Path("again.jsonl").read_bytes() == Path("first.jsonl").read_bytes()
 
 
+def test_what_the_parser_decides_is_not_asked(traces: Path) -> None:
+    how = settings(samples=1, ask="undecided")
+    with chat_server(plain_reply) as server:
+        asked = ("--endpoint", server.url, "--model", "plain", *how)
+        result = run("audit", str(traces), "--out", "first.jsonl", "--reader", "both", *asked)
+        assert "0 replies requested" in result.output and "decided by the parser" in result.output
+        refused = run("audit", str(traces), "--out", "no.jsonl", "--reader", "model", *asked)
+    assert refused.exit_code == 2 and "needs --reader both" in refused.output
+
+
 def test_what_is_edited_in_a_reading_is_audited(traces: Path) -> None:
     with chat_server(plain_reply) as server:
         run(

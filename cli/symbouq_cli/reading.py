@@ -108,30 +108,23 @@ def readings(
     from symbouq_cli.run import refuse_overwriting, same_file
 
     settings = read_settings(file, ReaderSettings) if file else ReaderSettings()
+    if settings.ask == "undecided" and reader != "both":
+        raise click.UsageError("`ask: undecided` needs --reader both: the parser decides the rest")
     kept = settings.readings
     refuse_overwriting([*files, *([str(file)] if file else [])], kept, "the file of readings")
     if any(out not in (None, "-") and same_file(kept, out) for out in outputs):
         raise click.UsageError(f"the file of readings, {kept}, is another output of the command")
     from symbouq.auditing.auditor import TraceAuditor
-    from symbouq.auditing.collecting import Collecting, Collector
+    from symbouq.auditing.collecting import Collector
     from symbouq.io.readings import ReadingsFile
 
     asker = _asker(endpoint, name, settings)
-    how = Collecting(
-        second_opinion=reader == "both",
-        samples=settings.samples,
-        most=settings.reply_tokens,
-        budget=settings.token_budget,
-        concurrency=settings.concurrency,
-        alone=settings.alone,
-        reuse=settings.reuse,
-    )
     auditor = TraceAuditor(options["profile"], options["ontology"], pipeline=options["pipeline"])
     with ExitStack() as stack:
         there = stack.enter_context(ReadingsFile(kept, asker is not None))
         model = asker.model if asker is not None else _only(name, kept, there.models)
         show = stack.enter_context(_progress(settings.price))
-        collector = Collector(auditor, there, model, asker, how, kind, show)
+        collector = Collector(auditor, there, model, asker, settings, reader == "both", kind, show)
         with collector:
             try:
                 yield collector.batch
@@ -190,6 +183,8 @@ def _summary(model: str, tally: Tally, price: tuple[float, float] | None) -> str
     parts = [f"read by {model}: {tally.traces} traces"]
     parts += [f"{tally.failed} not read"] if tally.failed else []
     parts.append(f"{tally.asked} replies requested, {tally.kept} already stored")
+    if tally.left:
+        parts.append(f"{tally.left} claims decided by the parser")
     if tally.other:
         parts.append(f"{tally.other} of these by another version of prompt or ontology")
     parts.append(f"{tally.prompt_tokens:,} tokens read, {tally.reply_tokens:,} written")

@@ -172,11 +172,9 @@ class TraceAuditor:
         if trace.structured:
             result = decided(ontology, parsed)
         else:
-            audited = coherent(ontology, parsed, partial(decided, ontology))
-            other = parser.second_opinion(trace)
-            if other is not None:
-                audited = united(audited, coherent(ontology, other, partial(decided, ontology)))
-            parsed, result = audited
+            parsed, result = coherent(ontology, parsed, partial(decided, ontology))
+            if trace.readings is not None and trace.readings.second_opinion:
+                parsed, result = united((parsed, result), self._second_opinion(trace))
         try:
             if not (self._strict or trace.truncated):
                 with reading("the answer", trace.conclusion or trace.response or ""):
@@ -220,6 +218,24 @@ class TraceAuditor:
             }
             for context in contexts
         }
+
+    def _second_opinion(self, trace: Trace) -> tuple[ParsedTrace, TraceResult]:
+        """Read and decide a trace with the parser, whatever a language model reads in it."""
+        parser = self.parser_for(trace)
+        decided = partial(decide, cases=asks_what_is_possible(trace), strict=self._strict)
+        read = parser.second_opinion(trace)
+        return coherent(parser.ontology, read, partial(decided, parser.ontology))
+
+    @turn()
+    def decided_by_parser(self, trace: Trace) -> set[str]:
+        """Return the claims of a trace in words that its scene decides, as the parser reads it.
+
+        Raises:
+            RecordError: If the trace cannot be read.
+        """
+        parsed, result = self._second_opinion(trace)
+        judged = zip(parsed.claims, result.claims, strict=True)
+        return {claim.text for claim, found in judged if found.grounded.determinate}
 
     def _presume(
         self, ontology: Ontology, parsed: ParsedTrace, result: TraceResult, decided: Decide

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from srsly import ruamel_yaml as yaml
 from srsly.ruamel_yaml.loader import SafeLoader
 
@@ -38,6 +38,14 @@ class ReaderSettings(BaseModel):
     """Whether the model sees each sentence separately. Other sentences then cannot affect its
     reading, and pronouns have no antecedent. Meant for small models and untrusted text.
     """
+    ask: Literal["all", "undecided"] = "all"
+    """With `--reader both`, whether the model reads all claims, or only those that remain undecided
+    when the parser reads them.
+    """
+    share: bool = False
+    """Whether claims of traces with the same scene and question are read in one request, if these
+    traces have a conclusion of their own.
+    """
     reply_tokens: Annotated[int, Field(ge=1)] = 8192
     """Maximum number of tokens in a reply."""
     token_budget: Annotated[int, Field(ge=1)] | None = None
@@ -51,6 +59,12 @@ class ReaderSettings(BaseModel):
     price: tuple[_Price, _Price] | None = None
     """Price per million tokens read and per million tokens written, to display the cost of the run.
     """
+
+    @model_validator(mode="after")
+    def _share_or_alone(self) -> Self:
+        if self.share and self.alone:
+            raise ValueError("`share` and `alone` exclude each other")
+        return self
 
 
 def read_settings(path: Path, kind: type[_Kind]) -> _Kind:

@@ -249,6 +249,7 @@ class TraceParser:
             trace.reasoning if trace else None,
             trace.conclusion if trace and not trace.truncated else None,
             _written(trace) if trace else None,
+            instance.readings.left if instance.readings else (),
         )
 
     def _by_replies(self, instance: Instance) -> ParsedTrace:
@@ -262,10 +263,8 @@ class TraceParser:
         return self.model_reader.read(self.texts(instance), given.replies, given.alone)
 
     @turn()
-    def second_opinion(self, instance: Instance) -> ParsedTrace | None:
-        """If requested, also use the parser to read a trace that was read by a language model."""
-        if instance.readings is None or not instance.readings.second_opinion:
-            return None
+    def second_opinion(self, instance: Instance) -> ParsedTrace:
+        """Read the sentences that a language model is asked about with the parser."""
         return self._parsed_text(instance, _cut(self.texts(instance)))
 
     @turn()

@@ -145,6 +145,8 @@ class ReadingsRecord(Record):
     """Whether the parser also reads the trace, for comparison."""
     alone: bool = False
     """Whether the model saw each sentence in a separate request."""
+    left: list[str] = Field(default_factory=list)
+    """Labels of claims that the model was not asked about, because the parser decides them."""
     replies: list[Annotated[list[Reply], Field(min_length=1)]]
     """Replies to each request, in order. There are several if the model was asked repeatedly."""
 

@@ -10,10 +10,11 @@ import pytest
 from helpers.plain_readings import plain_reply
 
 from symbouq.auditing.auditor import TraceAuditor
-from symbouq.auditing.collecting import Collecting, Collector, Tally
+from symbouq.auditing.collecting import Collector, Tally
 from symbouq.errors import RecordError, SymboUQError
 from symbouq.io.chat import Answer, Message, UnansweredError
 from symbouq.io.readings import ReadingsFile
+from symbouq.io.settings import ReaderSettings
 from symbouq.io.stream import Line
 from symbouq.records import Trace, parse_record
 
@@ -52,21 +53,19 @@ def line(identity: str, number: int = 1, **fields: Any) -> Line:
 
 
 def collect(
-    path: Path, asker: Plain | None, lines: Sequence[Any], **how: Any
+    path: Path, asker: Plain | None, lines: Sequence[Any], both: bool = False, **how: Any
 ) -> tuple[list[Any], Tally]:
-    settings = Collecting(**{"samples": 1, "concurrency": 1, **how})
+    settings = ReaderSettings(**{"samples": 1, "concurrency": 1, **how})
     with (
         ReadingsFile(path, grows=asker is not None) as file,
-        Collector(TraceAuditor(), file, "plain", asker, settings) as collector,
+        Collector(TraceAuditor(), file, "plain", asker, settings, both) as collector,
     ):
         return collector.batch(list(lines)), collector.tally
 
 
 def test_lines_get_their_readings(tmp_path: Path) -> None:
     asker = Plain()
-    (got,), tally = collect(
-        tmp_path / "r.jsonl", asker, [line("one")], samples=2, second_opinion=True
-    )
+    (got,), tally = collect(tmp_path / "r.jsonl", asker, [line("one")], samples=2, both=True)
     readings = json.loads(got.content)["readings"]
     assert (readings["model"], readings["second_opinion"]) == ("plain", True)
     assert [len(samples) for samples in readings["replies"]] == [2, 2]
@@ -176,7 +175,7 @@ def test_an_interrupt_keeps_what_is_under_way_and_asks_no_more(tmp_path: Path) -
         ReadingsFile(path) as file,
         pytest.raises(KeyboardInterrupt),
         Collector(
-            TraceAuditor(), file, "plain", asker, Collecting(samples=1, concurrency=1)
+            TraceAuditor(), file, "plain", asker, ReaderSettings(samples=1, concurrency=1)
         ) as collector,
     ):
         collector._threads.submit(collector._line, line("one"))
@@ -189,7 +188,7 @@ def test_an_interrupt_keeps_what_is_under_way_and_asks_no_more(tmp_path: Path) -
 
 def test_the_budget_bounds_what_is_asked(tmp_path: Path) -> None:
     lines = [line(str(n), n, scene=[f"Cup {n} is here."]) for n in range(1, 5)]
-    got, tally = collect(tmp_path / "r.jsonl", Plain(), lines, budget=300)
+    got, tally = collect(tmp_path / "r.jsonl", Plain(), lines, token_budget=300)
     assert tally.asked == 3
     assert [isinstance(item, Line) for item in got] == [True, True, False, False]
     assert "300 tokens" in got[-1].message
@@ -241,9 +240,7 @@ def test_texts_of_events_are_not_for_a_model(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reader", ["model", "both"])
 def test_readings_are_audited(tmp_path: Path, reader: str) -> None:
-    (got,), _ = collect(
-        tmp_path / "r.jsonl", Plain(), [line("one")], second_opinion=reader == "both"
-    )
+    (got,), _ = collect(tmp_path / "r.jsonl", Plain(), [line("one")], both=reader == "both")
     from symbouq.records import Trace, parse_record
 
     audit = TraceAuditor().audited(parse_record(Trace, got.content))
@@ -252,3 +249,80 @@ def test_readings_are_audited(tmp_path: Path, reader: str) -> None:
         "plain",
         reader == "both",
     )
+
+
+# What is not asked, and what is asked together --------------------------------------------
+
+
+def steps(identity: str, number: int, *claims: str, scene: Sequence[str] = SCENE) -> Line:
+    """A line with steps and a conclusion."""
+    *reasoning, last = claims
+    return line(identity, number, scene=scene, response=None, reasoning=reasoning, conclusion=last)
+
+
+def claims_asked(asker: Plain) -> list[dict[str, str]]:
+    asked = [json.loads(message)["sentences"] for message in asker.asked]
+    return [texts for texts in asked if "S1" not in texts]
+
+
+def test_the_model_reads_what_the_parser_leaves_undecided(tmp_path: Path) -> None:
+    lines = [
+        steps("none", 1, "The jug is right of the cup.", "The cup is right of the jug."),
+        steps("some", 2, "The jug is right of the cup.", "The pan is inside the cup."),
+    ]
+    asker = Plain()
+    how = {"both": True, "ask": "undecided"}
+    (first, second), tally = collect(tmp_path / "r.jsonl", asker, lines, **how)
+    assert first == lines[0]
+    assert claims_asked(asker) == [{"C2": "The pan is inside the cup."}]
+    assert (tally.left, tally.asked, tally.traces) == (3, 2, 2)
+    assert json.loads(second.content)["readings"]["left"] == ["C1"]
+    audit = TraceAuditor().audited(parse_record(Trace, second.content))
+    assert [claim["verdict"] for claim in audit["claims"]] == ["entailed", "unknown"]
+    again, tally = collect(tmp_path / "r.jsonl", None, lines, **how)
+    assert again == [first, second] and (tally.asked, tally.kept) == (0, 2)
+
+
+def test_the_model_reads_all_claims_where_the_parser_has_no_say(tmp_path: Path) -> None:
+    asker = Plain()
+    _, tally = collect(
+        tmp_path / "r.jsonl",
+        asker,
+        [steps("one", 1, "The cup is left of the jug.")],
+        ask="undecided",
+    )
+    assert len(claims_asked(asker)) == 1 and tally.left == 0
+
+
+def test_claims_about_one_scene_are_asked_together(tmp_path: Path) -> None:
+    lines = [
+        steps("one", 1, "The cup is left of the jug.", "The jug is right of the cup."),
+        steps("two", 2, "The jug is left of the cup."),
+        steps("other", 3, "The pan is above the cup.", scene=["The pan is above the cup."]),
+    ]
+    asker, apart = Plain(), Plain()
+    shared, tally = collect(tmp_path / "r.jsonl", asker, lines, share=True)
+    assert {"C1", "C2", "C101"} in [set(texts) for texts in claims_asked(asker)]
+    assert (tally.asked, len(asker.asked)) == (4, 4)  # two scenes, two requests about claims
+    assert shared == collect(tmp_path / "apart.jsonl", apart, lines)[0]
+    assert len(apart.asked) == 5
+    again, tally = collect(tmp_path / "r.jsonl", Plain(), lines)
+    assert again == shared and tally.asked == 0
+
+
+def test_what_is_not_answered_together_is_asked_alone(tmp_path: Path) -> None:
+    lines = [steps("one", 1, "Cup left."), steps("two", 2, "The jug is left of the cup.")]
+    asker = Plain(None, UnansweredError("busy"))
+    got, _ = collect(tmp_path / "r.jsonl", asker, lines, share=True)
+    assert all(isinstance(item, Line) for item in got)
+    assert [set(texts) for texts in claims_asked(asker)] == [{"C1", "C101"}, {"C1"}, {"C1"}]
+
+
+def test_long_answers_are_not_all_asked_at_once(tmp_path: Path) -> None:
+    lines = [
+        steps(str(n), n, *(f"The cup {n} is left of the jug {m}." for m in range(10)))
+        for n in range(1, 6)
+    ]
+    asker = Plain()
+    collect(tmp_path / "r.jsonl", asker, lines, share=True)
+    assert [len(texts) for texts in claims_asked(asker)] == [20, 20, 10]

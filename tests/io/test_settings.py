@@ -28,6 +28,7 @@ def test_what_is_not_set_has_its_default(tmp_path: Path) -> None:
         ("alone: true\n\nsampels: 3", 3, "sampels: Extra inputs are not permitted"),
         ("retries: 1\nsamples: 0", 2, "samples: Input should be greater than or equal to 1"),
         ("price:\n- 1\n- much", 3, "price.1: Input should be a valid number"),
+        ("alone: true\nshare: true", None, "`share` and `alone` exclude each other"),
         ("samples: 0\nretries: -1", 1, "samples: .*; retries: .*"),
         ("alone: true\nalone: false", 2, "not valid YAML: .*duplicate key"),
         ("alone: true\nprice: [1, 2", 2, "not valid YAML"),

@@ -14,7 +14,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from symbouq.reading.model.schema import EARLIER
@@ -66,6 +66,62 @@ class ModelRequest:
         return hashlib.sha256(json.dumps(asked).encode()).hexdigest()
 
 
+@dataclass(frozen=True)
+class Shared:
+    """One request for the claims of several traces over one scene. Labels of the first trace's
+    claims begin at C1, of the second trace's at C101.
+
+    Attributes:
+        requests: The traces' own requests, which differ only in their claims.
+    """
+
+    requests: Sequence[ModelRequest]
+
+    @property
+    def request(self) -> ModelRequest:
+        """The request that is sent."""
+        texts = {
+            _shared(label, n): text
+            for n, request in enumerate(self.requests)
+            for label, text in request.sentences.items()
+        }
+        return replace(self.requests[0], sentences=texts)
+
+    def replies(self, reply: Reply) -> list[Reply]:
+        """Divide the reply into one for each of the traces' own requests."""
+        read = {sentence.sentence: sentence for sentence in reply.sentences}
+        return [
+            reply.model_copy(
+                update={
+                    "sentences": [
+                        read[there].model_copy(update={"sentence": label})
+                        for label in request.sentences
+                        if (there := _shared(label, n)) in read
+                    ],
+                    "answer": "",
+                }
+            )
+            for n, request in enumerate(self.requests)
+        ]
+
+
+def _shared(label: str, number: int) -> str:
+    """The label of a sentence in the shared request for several traces."""
+    return label if label[0] == "Q" else f"{label[0]}{100 * number + int(label[1:])}"
+
+
+def shared(requests: Iterable[ModelRequest]) -> Iterator[Shared]:
+    """Put requests that differ only in claims together, as long as they are not too long."""
+    some: list[ModelRequest] = []
+    for request in requests:
+        if some and len(Shared([*some, request]).request.sentences) > AT_ONCE:
+            yield Shared(some)
+            some = []
+        some.append(request)
+    if some:
+        yield Shared(some)
+
+
 Answered = Callable[[ModelRequest], list[Reply]]
 """Function that returns the samples of the reply to a request."""
 
@@ -81,6 +137,7 @@ class TraceTexts:
         concluded: Whether the last claim was given as the conclusion.
         roles: The role of each claim in a response; empty if the claims are given as separate
             texts.
+        left: Labels of claims that the model is not asked to read.
     """
 
     scene: Sequence[str]
@@ -88,6 +145,7 @@ class TraceTexts:
     claims: Sequence[str]
     concluded: bool
     roles: Sequence[Role] = ()
+    left: Collection[str] = ()
 
     @classmethod
     def of(
@@ -97,6 +155,7 @@ class TraceTexts:
         reasoning: Sequence[str] | None = None,
         conclusion: str | None = None,
         response: str | None = None,
+        left: Collection[str] = (),
     ) -> TraceTexts:
         """Split the texts of a trace. They are given as in a record."""
         if isinstance(scene, str):
@@ -106,14 +165,46 @@ class TraceTexts:
             places = spans(segments.text)
             claims = [segments.text[start:end] for start, end in places]
             roles = [segments.role(start) for start, _ in places]
-            return cls(scene, sentences_of(question), claims, False, roles)
-        return cls(scene, sentences_of(question), [*(reasoning or ()), conclusion], True)
+            return cls(scene, sentences_of(question), claims, False, roles, left)
+        steps = [*(reasoning or ()), conclusion]
+        return cls(scene, sentences_of(question), steps, True, left=left)
 
     @property
     def labelled(self) -> dict[str, str]:
         """Maps the label of every sentence to its text."""
         parts = (("S", self.scene), ("Q", self.question), ("C", self.claims))
         return {f"{mark}{n}": text for mark, some in parts for n, text in enumerate(some, 1)}
+
+    @property
+    def requested(self) -> dict[str, str]:
+        """Maps the label of every sentence that the model is asked to read to its text."""
+        return {label: text for label, text in self.labelled.items() if label not in self.left}
+
+    @property
+    def settled(self) -> bool:
+        """Whether the model is asked to read none of the claims."""
+        return 0 < len(self.left) == len(self.claims)
+
+
+def left_to_parser(
+    claims: Sequence[str], decided: Collection[str], pronouns: Collection[str]
+) -> list[str]:
+    """Return the labels of claims that a model need not read.
+
+    Args:
+        claims: All claims of the trace.
+        decided: The claims that are decided as the parser reads them. They are left out unless the
+            next claim is asked about and has a pronoun, which may refer to them.
+        pronouns: Words that may refer to the claim before.
+    """
+    left: list[str] = []
+    refers = False
+    for number, claim in reversed([*enumerate(claims, 1)]):
+        if claim in decided and not refers:
+            left.append(f"C{number}")
+        else:
+            refers = not {*re.findall(r"\w+", claim.lower())}.isdisjoint(pronouns)
+    return left[::-1]
 
 
 def sentences_of(text: str) -> list[str]:
@@ -132,7 +223,7 @@ def dialogue(
         answer: Function that returns the samples of the reply to a request.
         alone: Whether each sentence is read alone. `together` can combine such replies.
     """
-    labelled = texts.labelled
+    labelled = texts.requested
     if alone:
         return [
             answer(ModelRequest("scene" if label[0] == "S" else "claims", {f"{label[0]}1": text}))
@@ -160,7 +251,7 @@ def together(
     Each sentence gets its label, and things mentioned by the same words get the same id.
     """
     joined: list[list[Reply]] = []
-    for (label, text), given in zip(texts.labelled.items(), replies, strict=True):
+    for (label, text), given in zip(texts.requested.items(), replies, strict=True):
         joined.append([_placed(reply, label, text, names) for reply in given])
         names.take(joined[-1][0].sentences, {label: text})
     return joined
@@ -172,7 +263,7 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     sentence = next((s for s in reply.sentences if s.sentence == asked), None)
     if sentence is None:  # a reading that was edited by hand
         return Reply(sentences=[])
-    by_words = names.by_words(sentence, text)
+    by_words = names.by_words(sentence, text, label)
     own = Reply(
         sentences=[sentence.model_copy(update={"sentence": label})],
         asks=reply.asks,
@@ -201,8 +292,7 @@ class Names:
     """The names of a trace's things, by ids.
 
     Args:
-        pronouns: Words that are not names.
-        articles: Words that cannot begin a name.
+        lexeme: Maps a class of words to its words.
 
     Attributes:
         of: Maps an id to a name, that is, the first words that mention only this thing, without an
@@ -211,9 +301,10 @@ class Names:
         headings: Maps an id to the direction in which the thing was last stated to face.
     """
 
-    def __init__(self, pronouns: Collection[str], articles: Iterable[str]) -> None:
-        self._pronouns = pronouns
-        self._article = re.compile(rf"(?:{'|'.join(map(re.escape, articles))})\s+", re.IGNORECASE)
+    def __init__(self, lexeme: Mapping[str, Collection[str]]) -> None:
+        self._pronouns = {*lexeme["pronoun"], *lexeme.get("pronoun_form", ())}
+        self._article = _opening(lexeme["article"])
+        self._definite, self._indefinite = map(_opening, (lexeme["definite"], lexeme["indefinite"]))
         self.of: dict[str, str] = {}
         self.said: dict[str, list[str]] = {}
         self.headings: dict[str, str] = {}
@@ -240,16 +331,35 @@ class Names:
         called = self.of.get(moved(thing))
         return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
 
-    def by_words(self, sentence: SentenceReading, text: str) -> dict[str, str]:
-        """For each thing in a sentence with words that mention only this thing, map the thing to
-        the words in plain form.
+    def by_words(self, sentence: SentenceReading, text: str, label: str) -> dict[str, str]:
+        """Map the things in a sentence that was read alone to ids, as far as they are known by
+        their words. "The clock" is the grandfather clock if no other clock is known. In a scene,
+        "a lamp" is another lamp than those known.
         """
-        own = reversed([*self._own(sentence, text)])
-        return {thing: self.plain(words) for thing, words in own}
+        found: dict[str, str] = {}
+        for thing, words in self._own(sentence, text):
+            known = self._known(words, new=label[0] == "S")
+            if len(known) < 2 and thing not in found and not {*known} & {*found.values()}:
+                plain = self.plain(words)
+                taken = f"{plain} of {label}" if plain in self.said else plain
+                found[thing] = known[0] if known else taken
+        return found
+
+    def _known(self, words: str, new: bool) -> list[str]:
+        """The known things that words may mention, if indefinite words mention a new thing."""
+        if new and self._indefinite.match(words):
+            return []
+        plain = self.plain(words)
+        names = {thing: self.plain(said[0]) for thing, said in self.said.items() if said}
+        known = [thing for thing, name in names.items() if name == plain]
+        if known or not self._definite.match(words):
+            return known
+        ending = f" {plain}"
+        return [t for t, name in names.items() if f" {name.split(' of ')[0]}".endswith(ending)]
 
     def _own(self, sentence: SentenceReading, text: str) -> Iterator[tuple[str, str]]:
         """Yield each thing in a sentence with the words that mention only this thing."""
-        given = [(mention.id, words_of(mention, text)) for mention in sentence.things]
+        given = dict.fromkeys((mention.id, words_of(mention, text)) for mention in sentence.things)
         times = Counter(words for _, words in given)
         for thing, words in given:
             if words and times[words] == 1 and self.plain(words) not in self._pronouns:
@@ -263,6 +373,11 @@ class Names:
         name = self._article.sub("", words, count=1) if self._article.match(words) else words
         taken = {other.lower() for other in self.of.values()}
         return name if own and name.lower() not in taken else f"{name} ({thing})"
+
+
+def _opening(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern for any of the words at the beginning of a text."""
+    return re.compile(rf"(?:{'|'.join(map(re.escape, sorted(words)))})\s+", re.IGNORECASE)
 
 
 def moved(thing: str) -> str:

@@ -56,14 +56,12 @@ class ModelReader:
 
     def __init__(self, ontology: Ontology) -> None:
         self.ontology = ontology
-        self._pronouns = ontology.words("pronoun")
-        self._articles = sorted(ontology.wording.lexeme.get("article", frozenset()))
 
     def ask(self, texts: TraceTexts, answer: Answered, alone: bool = False) -> list[list[Reply]]:
         """Return the replies to each request about a trace
         (`symbouq.reading.model.dialogue.dialogue`).
         """
-        return dialogue(texts, self._names(), answer, alone)
+        return dialogue(texts, Names(self.ontology.wording.lexeme), answer, alone)
 
     def read(
         self,
@@ -81,15 +79,14 @@ class ModelReader:
         Raises:
             RecordError: If the numbers of replies and requests differ.
         """
-        names, left = self._names(), iter(replies)
+        names, left = Names(self.ontology.wording.lexeme), iter(replies)
         if len(dialogue(texts, names, lambda _: next(left, []), alone)) != len(replies):
             raise RecordError("the readings are of another text: there is not one for each request")
-        if alone:
-            replies = together(texts, names, replies)
-        return _Reading(self.ontology, texts, replies, names).whole()
-
-    def _names(self) -> Names:
-        return Names(self._pronouns, self._articles)
+        if not alone:
+            return _Reading(self.ontology, texts, replies, names).whole()
+        replies = together(texts, names, replies)
+        # What one sentence says of a thing in another may be lost.
+        return replace(_Reading(self.ontology, texts, replies, names).whole(), complete=False)
 
 
 class _Reading:

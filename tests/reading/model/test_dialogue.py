@@ -10,6 +10,8 @@ from symbouq.reading.model.dialogue import (
     Names,
     TraceTexts,
     dialogue,
+    left_to_parser,
+    shared,
     span_of,
     together,
 )
@@ -17,7 +19,8 @@ from symbouq.records import Reply
 
 
 def names() -> Names:
-    return Names({"it", "they"}, ["the", "a"])
+    classes = {"pronoun": ["it", "they", "them"], "article": ["the", "a"]}
+    return Names({**classes, "definite": ["the"], "indefinite": ["a"]})
 
 
 def reply(*sentences: tuple[str, dict[str, str]]) -> list[Reply]:
@@ -98,11 +101,75 @@ def test_what_was_read_alone_is_put_together_by_words() -> None:
     ]
     (sentence,) = second.sentences
     assert sentence.sentence == "S2"
-    assert [m.id for m in sentence.things] == ["cup", "t2 of S2", "t3 of S2"]
+    assert [m.id for m in sentence.things] == ["cup of S2", "t2 of S2", "t3 of S2"]
     (relation,) = sentence.relations
-    assert (relation.subject, relation.object) == ("cup", ["t2 of S2", "t3 of S2"])
-    assert (second.asks, second.answer) == (["cup", "t2 of S2"], "S2")
+    assert (relation.subject, relation.object) == ("cup of S2", ["t2 of S2", "t3 of S2"])
+    assert (second.asks, second.answer) == (["cup of S2", "t2 of S2"], "S2")
     assert third.sentences == []  # edited: the sentence that was asked for is gone
+
+
+@pytest.mark.parametrize(
+    ("scene", "claims", "expected"),
+    [
+        (["a grandfather clock"], ["the clock"], ["grandfather clock", "grandfather clock"]),
+        (["a portrait of a man"], ["the portrait"], ["portrait of a man", "portrait of a man"]),
+        (["a red cup", "a blue cup"], ["the cup"], ["red cup", "blue cup", "t1 of C1"]),
+        (["a lamp", "a lamp"], ["the lamp"], ["lamp", "lamp of S2", "t1 of C1"]),
+        (["a lamp"], ["a lamp"], ["lamp", "lamp"]),
+        (["the piano bench"], ["the piano"], ["piano bench", "piano"]),
+        (["the cup"], ["the red cup"], ["cup", "red cup"]),
+    ],
+)
+def test_things_that_were_read_alone_are_known_by_their_words(
+    scene: list[str], claims: list[str], expected: list[str]
+) -> None:
+    texts = TraceTexts(scene, [], claims, True)
+    given = [reply((f"{label[0]}1", {words: "t1"})) for label, words in texts.labelled.items()]
+    found = together(texts, names(), given)
+    assert [r.sentences[0].things[0].id for (r,) in found] == expected
+
+
+def test_a_thing_that_is_mentioned_twice_by_the_same_words_is_one() -> None:
+    twice = [Reply.model_validate({"sentences": [{
+        "sentence": "S1",
+        "things": [{"id": "t1", "words": "the clock"}, {"id": "t1", "words": "the clock"}],
+    }]})]  # fmt: skip
+    (found,) = together(TraceTexts(["the clock, the clock"], [], [], True), names(), [twice])
+    assert [m.id for m in found[0].sentences[0].things] == ["clock", "clock"]
+
+
+@pytest.mark.parametrize(
+    ("claims", "decided", "left"),
+    [
+        (["A.", "B."], {"A."}, ["C1"]),
+        (["A.", "It is B."], {"A."}, []),
+        (["A.", "It is B.", "C."], {"A.", "It is B."}, ["C1", "C2"]),
+        (["A.", "It is B.", "It is C."], {"A.", "It is B."}, []),
+        ([], set(), []),
+    ],
+)
+def test_decided_claims_are_left_unless_a_pronoun_may_refer_to_them(
+    claims: list[str], decided: set[str], left: list[str]
+) -> None:
+    assert left_to_parser(claims, decided, {"it", "they"}) == left
+
+
+def test_claims_that_are_left_are_in_no_request() -> None:
+    texts = TraceTexts(["A."], ["Q?"], ["B.", "C."], True, left=["C1"])
+    assert [set(request.sentences) for request in requests(texts)] == [{"S1"}, {"Q1", "C2"}]
+    assert not texts.settled and TraceTexts([], [], ["B."], True, left=["C1"]).settled
+
+
+def test_requests_of_several_traces_are_shared() -> None:
+    own = [ModelRequest("claims", {"Q1": "Where?", "C1": "A.", "C2": "B."}, {"t1": ["cup"]})]
+    own.append(ModelRequest("claims", {"Q1": "Where?", "C1": "C."}, {"t1": ["cup"]}))
+    (both,) = shared(own)
+    assert dict(both.request.sentences) == {"Q1": "Where?", "C1": "A.", "C2": "B.", "C101": "C."}
+    assert both.request.things == {"t1": ["cup"]}
+    (read,) = reply(("Q1", {"cup": "t1"}), ("C2", {"jug": "t2"}), ("C101", {"pan": "t3"}))
+    first, second = both.replies(read)
+    assert [s.sentence for s in first.sentences] == ["Q1", "C2"]
+    assert [(s.sentence, s.things[0].id) for s in second.sentences] == [("Q1", "t1"), ("C1", "t3")]
 
 
 def test_a_message_is_json_whatever_the_text_says() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +13,12 @@ import pytest
 
 from symbouq.auditing.auditor import TraceAuditor
 from symbouq.io.readings import ReadingsFile
-from symbouq.reading.model.dialogue import ModelRequest, TraceTexts
+from symbouq.reading.model.dialogue import (
+    ModelRequest,
+    TraceTexts,
+    left_to_parser,
+    shared,
+)
 from symbouq.reading.model.prompt import Prompt
 from symbouq.records import Reply, StoredReading, Trace, make_record, parse_record
 
@@ -41,28 +46,34 @@ def trace(row: dict[str, Any], **more: Any) -> Trace:
 
 
 @cache
+def answers(name: str, samples: int = 1) -> Callable[[ModelRequest], list[Reply]]:
+    """A function that finds the replies to each request in a file of readings."""
+    with ReadingsFile(FOLDER / name, grows=False) as file:
+        pass
+
+    def answer(request: ModelRequest) -> list[Reply]:
+        found = [file.find(request.text, n, "claude", None, None) for n in range(samples)]
+        assert None not in found, f"a request that was not recorded: {request.message}"
+        return [reading.reply for reading in found if reading is not None]
+
+    return answer
+
+
+def by_replies(row: dict[str, Any], replies: list[list[Reply]], **how: Any) -> dict[str, Any]:
+    """The audit of a scene that is read from replies."""
+    given = {"model": "claude", "prompt": "", "replies": replies, **how}
+    return AUDITOR.audited(trace(row, readings=given))
+
+
+@cache
 def audited(identity: str, reader: str) -> dict[str, Any]:
     row, fresh = ALL[identity], identity in FRESH
     if reader == "parser":
         return AUDITOR.audited(trace(row))
     parser = AUDITOR.parser_for(trace(row))
-    recorded = FOLDER / ("fresh_readings.jsonl" if fresh else "readings.jsonl")
-    samples = (0,) if fresh else (0, 1)
-    with ReadingsFile(recorded, grows=False) as file:
-
-        def answer(request: ModelRequest) -> list[Reply]:
-            found = [file.find(request.text, sample, "claude", None, None) for sample in samples]
-            assert None not in found, f"{identity}: a request that was not recorded"
-            return [reading.reply for reading in found if reading is not None]
-
-        replies = parser.model_reader.ask(parser.texts(trace(row)), answer)
-    given = {
-        "model": "claude",
-        "prompt": "",
-        "second_opinion": reader == "both",
-        "replies": replies,
-    }
-    return AUDITOR.audited(trace(row, readings=given))
+    of = answers("fresh_readings.jsonl") if fresh else answers("readings.jsonl", 2)
+    replies = parser.model_reader.ask(parser.texts(trace(row)), of)
+    return by_replies(row, replies, second_opinion=reader == "both")
 
 
 class Figures(NamedTuple):
@@ -76,10 +87,14 @@ class Figures(NamedTuple):
 
 
 def figures(reader: str, scenes: Iterable[str]) -> Figures:
+    return counted((ALL[name]["claims"], audited(name, reader)["claims"]) for name in scenes)
+
+
+def counted(audits: Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]]) -> Figures:
+    """Count claims with the right verdicts, and with those of audits."""
     counts: Counter[str] = Counter()
-    for identity in scenes:
-        row = ALL[identity]
-        for claim, given in zip(row["claims"], audited(identity, reader)["claims"], strict=True):
+    for claims, results in audits:
+        for claim, given in zip(claims, results, strict=True):
             verdict = given["grounded_verdict"]
             determinate = verdict in ("entailed", "contradicted")
             counts["claims"] += claim["gold"] != "unknown"
@@ -123,6 +138,85 @@ HELD_BACK = [*FRESH][:20]
 )
 def test_fresh_scenes(reader: str, looked: bool, expected: Figures) -> None:
     assert figures(reader, [n for n in FRESH if (n not in HELD_BACK) == looked]) == expected
+
+
+def scenes_of(name: str) -> list[str]:
+    """The scenes for which a file has readings."""
+    return list(dict.fromkeys(row["id"] for row in rows(name)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("both", "expected"), [(False, Figures(66, 30, 30, 0)), (True, Figures(66, 40, 40, 0))]
+)
+def test_sentences_that_are_read_alone(both: bool, expected: Figures) -> None:
+    scenes = scenes_of("alone_readings.jsonl")
+    answer = answers("alone_readings.jsonl")
+    assert len(scenes) == 10
+    audits = []
+    for row in map(SCENES.__getitem__, scenes):
+        parser = AUDITOR.parser_for(trace(row))
+        replies = parser.model_reader.ask(parser.texts(trace(row)), answer, alone=True)
+        audit = by_replies(row, replies, alone=True, second_opinion=both)
+        audits.append((row["claims"], audit["claims"]))
+    assert counted(audits) == expected
+
+
+@pytest.mark.slow
+def test_claims_of_several_traces_are_read_together_as_well_as_apart() -> None:
+    """The claims of each scene are divided among three traces."""
+    scenes = scenes_of("shared_readings.jsonl")
+    of_claims, of_scene = answers("shared_readings.jsonl"), answers("readings.jsonl")
+    assert len(scenes) == 10
+    audits = []
+    for row in map(SCENES.__getitem__, scenes):
+        parts = [{**row, "claims": row["claims"][n : n + 3]} for n in (0, 3, 6)]
+        asked = [asked_about(part, of_scene) for part in parts]
+        (together,) = shared(claims for _, claims in asked)
+        (reply,) = of_claims(together.request)
+        for part, (scene, _), own in zip(parts, asked, together.replies(reply), strict=True):
+            audit = by_replies(part, [of_scene(scene), [own]])
+            audits.append((part["claims"], audit["claims"]))
+    assert counted(audits) == figures("model", scenes) == Figures(64, 56, 56, 0)
+
+
+def asked_about(
+    row: dict[str, Any], of_scene: Callable[[ModelRequest], list[Reply]]
+) -> list[ModelRequest]:
+    """The requests about a scene and about claims."""
+    asked: list[ModelRequest] = []
+
+    def answer(request: ModelRequest) -> list[Reply]:
+        asked.append(request)
+        return of_scene(request) if request.part == "scene" else []
+
+    parser = AUDITOR.parser_for(trace(row))
+    parser.model_reader.ask(parser.texts(trace(row)), answer)
+    return asked
+
+
+@pytest.mark.slow
+def test_the_model_need_not_read_what_the_parser_decides() -> None:
+    audits, left_out = [], 0
+    for row in SCENES.values():
+        parser = AUDITOR.parser_for(trace(row))
+        texts = parser.texts(trace(row))
+        pronouns = parser.ontology.wording.lexeme["pronoun"]
+        left = left_to_parser(texts.claims, AUDITOR.decided_by_parser(trace(row)), pronouns)
+        replies = [
+            [
+                reply.model_copy(
+                    update={"sentences": [s for s in reply.sentences if s.sentence not in left]}
+                )
+                for reply in samples
+            ]
+            for samples in parser.model_reader.ask(texts, answers("readings.jsonl", 2))
+        ]
+        audit = by_replies(row, replies, left=left, second_opinion=True)
+        audits.append((row["claims"], audit["claims"]))
+        left_out += len(left)
+    assert left_out == 172
+    assert counted(audits) == Figures(388, 352, 352, 0)
 
 
 @pytest.mark.slow
