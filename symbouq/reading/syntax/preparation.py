@@ -78,7 +78,7 @@ class Word:
         amounts: The amounts of its relations. For the unit of a measure, this is the measure.
         left_out: The contrast after this word that is not shown to the parser: "the heron, NOT THE
             STORK, stands there".
-        vague: Whether a measure gives an inexact amount: "about 3 m left of".
+        vague: Whether its amount is not read: "about 3 m left of", "40 metres from".
     """
 
     text: str
@@ -313,6 +313,7 @@ class Preparation:
 
     def __init__(self, ontology: Ontology, tokenized: Callable[[str], Iterable[str]]) -> None:
         self.expressions = Expressions(ontology, tokenized)
+        self.extents = frozenset(self.expressions["extent"].values())
         self._join = ontology.relations.join
         self.directions = ontology.relations.displacement.keys()
         self.grouped = frozenset(ontology.lexicon.grouped)
@@ -320,7 +321,8 @@ class Preparation:
         self._inner_sides = ontology.wording.inner_sides
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
-        self._units = frozenset(ontology.wording.unit).union(
+        self.units = frozenset(ontology.wording.unit)
+        self._units = self.units.union(
             ontology.words("unit"), self._classes.get("unit", ())
         )
         self._quantities = ontology.words("quantity")
@@ -1062,8 +1064,11 @@ class _Sentence:
         return end > first and self._directs(end)
 
     def _forms(self, at: int, end: int) -> bool:
-        """Whether an apparent measure is part of an arrangement: "in A ROW above B"."""
-        return self._is(self._at(at - 1), "within") and self._is(self._at(end), "collective")
+        """Whether an apparent measure is a place: "in A ROW above B", "on A FLOOR above B"."""
+        one = self._is(self._at(at), "indefinite")
+        if self._is(self._at(at - 1), "within"):
+            return one or self._is(self._at(end), "collective")
+        return one and self._at(at - 1) == "on"
 
     def _amounts(self, item: _Item) -> tuple[Amount, ...]:
         """The amounts in a measure; empty if it is inexact."""
@@ -1151,6 +1156,16 @@ class _Sentence:
         if of("near_measure") or within or (of("small") and (distant or of("trip"))):
             return "small"
         return "great" if of("great") and distant else ""
+
+    def _is_measured(self, words: Sequence[str]) -> bool:
+        """Whether a distance is told in units: "forty metres from", "a mile away from". In a profile
+        without units, these only mean near or far.
+        """
+        if not self.of.units:
+            return False
+        counted = any(map(self.of.amounts.counts, words)) and not self.of._units.isdisjoint(words)
+        one = words[1:2] and words[1] in self.of.units and self._is(words[0], "indefinite")
+        return counted or bool(one)
 
     def _measures(self, at: int) -> bool:
         return any(self._is(self._at(at), name) for name in ("near_measure", "far_measure"))
@@ -1696,6 +1711,9 @@ class _Sentence:
         start, end = self.spans[first.first][0], self.spans[last.last][1]
         text = " ".join(self.texts[first.first : last.last + 1])
         shown = shown.capitalize() if not self.made and not label else shown
+        words = self.lower[first.first : last.last + 1]
+        if not (vague or self.of.extents.isdisjoint(relations)):
+            vague = self._is_measured(words)
         if first.first == last.last and category in ("", "side"):
             places = places or self.of.positions.single.get(text.lower(), ())
         self.made.append(
