@@ -151,13 +151,15 @@ class Discourse:
 
     def moved(self, sentence: Sentence) -> set[int]:
         """Return the things that move, are moved, or swap places with an unknown thing in a
-        sentence, and those that may be the unknown thing: others of the same kind.
+        sentence, and those that may be the unknown thing: others of the same kind, or named
+        recently.
         """
         later = {t.figure for t in sentence.says.triplets if t.former and sentence.time == "later"}
         told = sentence.says.moves | sentence.says.resettled | later
         moved = self._meant(sentence, told - {CONTEXT})
         unclear = [(*one, *two) for one, two in self._exchanged(sentence) if not _are_two(one, two)]
-        return moved.union(*unclear, *(self._kin(thing) for pair in unclear for thing in pair))
+        recent = self._named[-_REMEMBERED:] if unclear else ()  # "swaps the crockery around"
+        return moved.union(*unclear, recent, *(self._kin(t) for pair in unclear for t in pair))
 
     def _kin(self, thing: int) -> list[int]:
         """Return the things with the same noun, such as all cups for "the left cup"."""
@@ -275,7 +277,8 @@ class Discourse:
                 if any(_graded(sentence, sentence.says.phrases[n]) for n in (head, other)):
                     yield (*one, *two), ()  # the left cup is then no longer the left one
                     continue
-                together = head == other and len(one) == 2  # "swap them"
+                by = {*self._meant(sentence, sentence.says.acting - {head, other})}
+                together = head == other and len(one) == 2 and by.isdisjoint(one)  # "swap them"
                 yield (one[:1], one[1:]) if together else (one, two)
 
     def _joined(self, said: Iterable[Resolved]) -> list[Resolved]:

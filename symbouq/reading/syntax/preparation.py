@@ -322,9 +322,7 @@ class Preparation:
         self._exactly = ontology.wording.exactly_as
         self._classes = ontology.wording.lexeme
         self.units = frozenset(ontology.wording.unit)
-        self._units = self.units.union(
-            ontology.words("unit"), self._classes.get("unit", ())
-        )
+        self._units = self.units.union(ontology.words("unit"), self._classes.get("unit", ()))
         self._quantities = ontology.words("quantity")
         sides = self.expressions["side"].items()
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
@@ -1158,8 +1156,8 @@ class _Sentence:
         return "great" if of("great") and distant else ""
 
     def _is_measured(self, words: Sequence[str]) -> bool:
-        """Whether a distance is told in units: "forty metres from", "a mile away from". In a profile
-        without units, these only mean near or far.
+        """Whether a distance is told in units: "forty metres from", "a mile away from". If the
+        profile has no units, these only mean near or far.
         """
         if not self.of.units:
             return False
