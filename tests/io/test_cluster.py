@@ -187,7 +187,7 @@ class TestOnTwoNodes:
     def test_a_fault_in_a_worker_is_one_message(self, files: list[str]) -> None:
         Path("out").mkdir()
         Path("out", f"{shard_name(files[0])}.json").mkdir()
-        result = run("audit", *files, "--engine", "ray", "--jobs", "1", "--shards", "out")
+        result = run("audit", *files, "--engine", "ray", "--shards", "out")
         assert (result.exit_code, result.stdout) == (2, "")
         assert "Error: " in result.stderr
         assert "directory" in result.stderr

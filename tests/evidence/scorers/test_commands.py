@@ -142,25 +142,24 @@ def test_a_cluster_gives_the_same_scores(
         assert "Constraint, seed 1: 8 traces" in result.stderr
         assert "1 traces have no input and no score" in result.stderr
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    # A fault where the split is read, where a worker is made, and where it works: one is enough.
-    alone = ("--model", model, "--engine", "ray", "--jobs", "1")
+    # A fault where the split is read, where a worker is made, and where it works.
     broken = tmp_path / "split"
     shutil.copytree(splits["test"], broken)
     audits = (broken / "audits.jsonl").read_text().splitlines(keepends=True)
     (broken / "audits.jsonl").write_text("".join(audits[1:]))
-    result = run("apply", models, broken, "--out", tmp_path / "x", *alone)
+    result = run("apply", models, broken, "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
     assert result.exit_code == 2
     assert "no audit of trace 2-0" in result.stderr
     assert "Ray" not in result.stderr
     assert not (tmp_path / "x").exists()
     shutil.copytree(models, tmp_path / "models")
     (tmp_path / "models" / "mcp" / "seed-0" / "timing.json").write_text("{}")
-    result = run("apply", tmp_path / "models", splits["test"], "--out", tmp_path / "x", *alone)
+    result = run("apply", tmp_path / "models", splits["test"], "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
     assert (result.exit_code, result.stdout) == (2, "")
     assert "holds no fitted scorer: KeyError('training_seconds')" in result.stderr
     shutil.copytree(splits["test"], tmp_path / "damaged")
     (tmp_path / "damaged" / "signals" / "shard-00000.safetensors").write_bytes(b"no")
-    result = run("apply", models, tmp_path / "damaged", "--out", tmp_path / "x", *alone)
+    result = run("apply", models, tmp_path / "damaged", "--out", tmp_path / "x", "--model", model, "--engine", "ray")  # fmt: skip
     assert (result.exit_code, result.stdout) == (2, "")
     assert "shard-00000.safetensors is damaged" in result.stderr
     assert "Ray" not in result.stderr
