@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import math
 import os
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck, settings
 from symbouq_cli import run as runs
 
 from symbouq import limits
-from symbouq.ontology.store import Shelf
+from symbouq.reading.syntax.kept import Kept
 
 # Tests start many processes. Each would otherwise compile everything that it imports.
 sys.dont_write_bytecode = False
@@ -26,7 +27,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # changes their digits.
 os.environ["OMP_NUM_THREADS"] = "1"
 
-# The processes share compiled ontologies, but not through a user's own cache.
+# The processes share compiled ontologies and readings, but not through a user's own cache.
 if "PYTEST_XDIST_WORKER" not in os.environ:
     os.environ["SYMBOUQ_CACHE"] = tempfile.mkdtemp(prefix="symbouq-tests-")
 
@@ -48,9 +49,14 @@ def clock_of_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def readings_are_derived(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Do not let what an earlier test read decide what a test looks at."""
-    monkeypatch.setattr(Shelf, "load", lambda *_: {})
+def readings_are_derived(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a test that replaces code, or looks at how sentences are read, take no reading from
+    another test and leave it none. The others share what this run has derived.
+    """
+    replaces = "monkeypatch" in inspect.signature(request.function).parameters
+    if replaces or request.node.get_closest_marker("derives"):
+        monkeypatch.setattr(Kept, "load", lambda *_: {})
+        monkeypatch.setattr(Kept, "save", lambda *_: None)
 
 
 @pytest.fixture(autouse=True)
@@ -75,10 +81,13 @@ def pytest_unconfigure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Allow warnings in tests of Ray, which issues some about itself. Put those first that take
-    minutes, so that no process runs one alone at the end.
+    minutes, so that no process runs one alone at the end. Measure no coverage where examples are
+    drawn: hundreds run the same lines, and others in each run.
     """
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     for item in items:
+        if getattr(getattr(item, "function", None), "is_hypothesis_test", False):
+            item.add_marker("no_cover")
         if item.get_closest_marker("ray"):
             item.add_marker(pytest.mark.filterwarnings("ignore"))
 

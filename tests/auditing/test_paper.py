@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from common import rows
 from helpers import reference
+from helpers.audits import audits
 from helpers.reference import Relation
 from helpers.strategies import programs
 from hypothesis import given, settings
@@ -222,8 +223,7 @@ def test_strict_audits_of_real_traces_agree_with_plain_python(data: Path) -> Non
     """By the relations that were read of StepGame's traces, those that only assert."""
     compared = 0
     for file in sorted((data / "stepgame").glob("llm_traces_*.jsonl.gz")):
-        for row in islice(rows(file), 40):
-            audit = STRICT.audited(Trace.model_validate(row))
+        for audit in audits(STRICT, map(Trace.model_validate, islice(rows(file), 40))):
             claims = audit["claims"]
             if any(c["rest"] or (c["relations"] and c["stance"] != "asserted") for c in claims):
                 continue

@@ -40,6 +40,7 @@ def written(path: Path, lines: list[bytes]) -> Path:
     return path
 
 
+@pytest.mark.derives
 @pytest.mark.slow
 def test_no_trace_is_lost_and_order_makes_no_difference(data: Path, tmp_path: Path) -> None:
     files = sorted(data.glob("*/llm_traces*.jsonl.gz"))

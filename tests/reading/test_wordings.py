@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,9 @@ import pytest
 from helpers.readers import parsed
 
 from symbouq.ontology.library import OntologyLibrary
+from symbouq.reading.syntax.reader import SyntaxReader
 from symbouq.reading.text import ASSERTED, SURE
+from symbouq.reading.traces import Told
 
 FOLDER = Path(__file__).parent / "wordings"
 ONTOLOGY = OntologyLibrary().ontology()
@@ -72,12 +75,24 @@ def worded(line: str, things: tuple[str, ...]) -> Wording:
     return Wording(text, frozenset(stated[False]), frozenset(stated[True]))
 
 
+def told(line: str, things: tuple[str, ...]) -> Told:
+    scene = [f"{u} is far from {v}.".replace("the", "The", 1) for u, v in (things[:2], things[2:])]
+    response = f"Let me think.\n{worded(line, things).text}\nThis is all there is to say."
+    return Told(scene, "", response=response)
+
+
+@cache
+def reader() -> SyntaxReader:
+    """The reader of all lines, whose sentences it has read in the same batches."""
+    lines = [line for name in NAMES for half in wordings(name) for line in half]
+    parsed().ahead([told(line, things) for line in lines for things in THINGS])
+    return parsed()
+
+
 def read(line: str, things: tuple[str, ...]) -> str:
     """Whether a line is read `right`, states something `false`, or is `missed`."""
     wording = worded(line, things)
-    scene = [f"{u} is far from {v}.".replace("the", "The", 1) for u, v in (things[:2], things[2:])]
-    response = f"Let me think.\n{wording.text}\nThis is all there is to say."
-    claims = parsed().read(scene, "", response=response).claims
+    claims = reader().read(*told(line, things)).claims
     stated = (m for c in claims if c.stance in (ASSERTED, "necessary") for m in c.relations)
     sure = [m for m in stated if m.confidence >= SURE and m.relation not in DENIALS]
     found = {plain((m.figure, m.relation, m.ground)) for m in sure}

@@ -245,6 +245,7 @@ def test_data_are_no_code() -> None:
     assert read("The mug\\ is above :- the tray.").text
 
 
+@pytest.mark.derives
 def test_sentences_read_together_make_no_difference_to_each_other() -> None:
     """What is read in one batch is in another order, among others, read as it is."""
     texts = sorted(SAYS)

@@ -19,12 +19,15 @@ from symbouq.reading.syntax.pipeline import Pipeline, pipeline
 from symbouq.reading.syntax.sentences import Sentence, Sentences
 
 WORDINGS = Path(__file__).parents[1] / "wordings" / "sentences_developed.jsonl"
-LOAD = Shelf.load  # `tests/conftest.py` replaces it for each test
+
+
+@pytest.fixture
+def readings_are_derived() -> None:
+    """Not here: each test has a cache of its own."""
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(Shelf, "load", LOAD)
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path / "readings.sqlite"
 
