@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
+_WORDS = 1 << 14
+"""Maximum number of words in each cache."""
 _ENDINGS = ("", "s", "es", "d", "ed")
 _DOUBLED = re.compile(r"(\w)\1ed$")
 """The end of a form such as "dragged"."""
@@ -17,12 +20,14 @@ _PLURALS = (
 )
 
 
-def stems(word: str) -> set[str]:
+@lru_cache(_WORDS)
+def stems(word: str) -> frozenset[str]:
     """Return the verbs and nouns of which a word may be a form, including the word itself."""
-    found = {word.removesuffix(ending) for ending in _ENDINGS}
-    return found | {_DOUBLED.sub(r"\1", word)}
+    found = (word.removesuffix(ending) for ending in _ENDINGS)
+    return frozenset((*found, _DOUBLED.sub(r"\1", word)))
 
 
+@lru_cache(_WORDS)
 def singular_of(noun: str) -> str:
     """Return the singular of a noun."""
     plural = next((plural for plural in _PLURALS if noun.endswith(plural[0])), ("", ""))

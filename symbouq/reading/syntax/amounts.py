@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from symbouq.ontology.measures import EXACT, Offset, Shift
@@ -28,6 +29,8 @@ _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 """Maps a word class to the factor by which it multiplies the number before it."""
 _LARGEST_POWER = 9
+_WORDS = 1 << 14
+"""Maximum number of words with cached numbers."""
 _BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
 """Maps a word class to the comparison that its words express for the number after them."""
 _AFTER = {"or_more": ">=", "or_less": "<="}
@@ -80,6 +83,7 @@ class Amounts:
         self._noughts = lexeme.get("nought", frozenset())
         self._and = lexeme.get("and", frozenset())
         self._scales = {t: n for name, n in _SCALES.items() for t in lexeme.get(name, ())}
+        self._number = lru_cache(maxsize=_WORDS)(self._parsed)
         self._component = ontology.relations.component
         self._exact_as = frozenset(ontology.wording.exactly_as.values())
         sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
@@ -218,7 +222,7 @@ class Amounts:
                 return None
         return total + (part or 0)
 
-    def _number(self, word: str) -> Fraction | None:
+    def _parsed(self, word: str) -> Fraction | None:
         if word in self._noughts:
             return Fraction(0)
         sign = _SIGNS.get(word[:1], 1)

@@ -200,6 +200,8 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(
     ("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''", "\u201c", "\u201d")
 )
+_OPENING = frozenset("IDFT")
+"""Codes of words that may come before a side or a place."""
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 """Words that may join the numbers of one place: "row 3 of column 2"."""
 _OBJECT = 4
@@ -239,6 +241,8 @@ def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece
                 lambda found: letters.get(found.group(), found.group()), piece.text
             )
         )
+        if _LONE_LETTER.search(piece.text)
+        else piece
         for piece in tokens
     )
 
@@ -527,7 +531,9 @@ class Preparation:
     def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
         """Yield the tokens, or parts of tokens, between two character offsets."""
         for token in tokens:
-            text = token.text[: max(0, end - token.start)]
+            if token.start >= end or token.start + len(token.text) <= first:
+                continue
+            text = token.text[: end - token.start]
             for piece in _PIECES.finditer(text, max(0, first - token.start)):
                 if piece.group() not in _MARKUP:
                     yield Piece(piece.group(), token.start + piece.start())
@@ -848,7 +854,7 @@ class _Sentence:
         as".
         """
         end = at
-        while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
+        while self._code_at(end) in _OPENING or self._at(end) in ("one", "and", "single"):
             end += 1
         relation = self.of.expressions["spot"].get((self._at(end),))
         if relation is None or not self._is(self._at(end + 1), "spot"):
@@ -914,8 +920,10 @@ class _Sentence:
 
     def _between_hours(self, at: int) -> _Item | None:
         """The direction between two hours: "between 1 and 2 o'clock", "between 1 and 2"."""
+        if self.lower[at] != "between" or self._at(at + 2) != "and":
+            return None
         first, second = self._direction_of(at + 1), self._direction_of(at + 3)
-        if self.lower[at] != "between" or self._at(at + 2) != "and" or not (first and second):
+        if not (first and second):
             return None
         end = self._clock_end(at + 4)
         timed = end > at + 4
@@ -1172,6 +1180,8 @@ class _Sentence:
         "the red ONE", "he took TWO".
         """
         first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
+        if number(self._at(at + 1)) is None:
+            return
         opens = not at or self.items[-1].code != "W" or self._stemmed(first, "copula")
         if not opens or not noun.isalpha() or self._is_function(noun) or self._is(first, "hyphen"):
             return  # "the right-hand ONE"
@@ -1283,7 +1293,7 @@ class _Sentence:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
 
     def _places_at(self, at: int) -> bool:
-        while self._code_at(at) in tuple("IDFT"):
+        while self._code_at(at) in _OPENING:
             at += 1
         return at < len(self.lower) and (self._phrase(at) is not None or self._measure_end(at) > at)
 
@@ -1332,12 +1342,15 @@ class _Sentence:
     def _label_end(self, at: int) -> int:
         """The end of the label at a position, "A", "Box 14", "tile X"; 0 without a label."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
-        if f"{self.lower[at]} {after.lower()}" in self.heads:
+        if self.heads and f"{self.lower[at]} {after.lower()}" in self.heads:
             return self._label_end(at + 1)
         if len(text) == 1 and text.isalpha():
             return at + 1 if self._is_letter(at) else 0
         if _CODED_NAME.fullmatch(text):
             return at + 1
+        lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
+        if not (_CODE.fullmatch(after) or lettered):
+            return 0
         bound = self._is_function(self.lower[at]) or self._is(self.lower[at], "doubtful")
         verb, ending = self.lower[at][:-3], self.lower[at][-3:]
         faces = self._is(verb, "facing") or self._is(f"{verb}e", "facing")
@@ -1354,9 +1367,6 @@ class _Sentence:
         if named and (self._is_verb(self.lower[at]) or looks_like_verb(self.lower[at])):
             return 0  # "A overlaps B2"
         if not after[-1:].isdecimal() and not self._opens_label(at):
-            return 0
-        lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
-        if not (_CODE.fullmatch(after) or lettered):
             return 0
         occasional = self._is(self.lower[at], "occasion")  # "on Monday I"
         lettered = lettered or (self._is(self.lower[at], "kind") and self._is_letter(at + 1))
