@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -60,8 +59,7 @@ _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
 """Categories with single words that are shown unchanged, since these may be verbs or names."""
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word as shown to the parser.
 
     Attributes:
@@ -107,7 +105,7 @@ class Word:
             _LONE_LETTER.sub(lambda found: found.group().translate(letters), told)
             for told in (self.text, self.shown, self.left_out)
         )
-        return replace(self, text=text, shown=shown, left_out=left_out)
+        return self._replace(text=text, shown=shown, left_out=left_out)
 
     @property
     def open(self) -> bool:
@@ -1586,7 +1584,7 @@ class _Sentence:
                 contrasted = position > 0 and self._contrasts(self.items[position - 1])
                 position = self._compound(compound)
                 if contrasted:
-                    self.made[-1] = replace(self.made[-1], denied=True)
+                    self.made[-1] = self.made[-1]._replace(denied=True)
                 continue
             item = self._bare(self.items[position])
             position += 1
@@ -1852,7 +1850,7 @@ class _Sentence:
         """Record the given items after the last word as unread."""
         if items:
             said = " ".join(self.texts[items[0].first : items[-1].last + 1])
-            self.made[-1] = replace(self.made[-1], left_out=said)
+            self.made[-1] = self.made[-1]._replace(left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
         """A compound without the part that refers to another ground. In "ON THE RIGHT, next to B",
@@ -1978,7 +1976,7 @@ def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> 
             end = _aside(words, at + opening, _CONTRASTED, (",", "."), labels=True, sides=True)
             if end and kept:
                 said = " ".join(word.text for word in words[at + 1 : end])
-                kept[-1] = replace(kept[-1], left_out=said)
+                kept[-1] = kept[-1]._replace(left_out=said)
             if end:
                 at = end + (words[end].text == ",")
                 continue
@@ -2029,7 +2027,7 @@ def _of_all(words: Sequence[Word]) -> list[Word]:
     """
     following = [*(word.text.lower() for word in words[1:]), ""][: len(words)]
     return [
-        replace(word, shown="under")
+        word._replace(shown="under")
         if word.shown == SHOWN["preposition"] and after == "all"
         else word
         for word, after in zip(words, following, strict=True)
@@ -2052,5 +2050,5 @@ def _turned(words: Sequence[Word]) -> list[Word]:
         if n == 0 or (texts[n] in ("not", "nor") and texts[n - 1] in (",", "and")):
             continue
         shown = word.shown.capitalize() if not made else word.shown
-        made.append(replace(word, shown=shown, denied=bool(word.category)))
-    return [*made, replace(words[but], shown="and"), *words[but + 1 :]]
+        made.append(word._replace(shown=shown, denied=bool(word.category)))
+    return [*made, words[but]._replace(shown="and"), *words[but + 1 :]]

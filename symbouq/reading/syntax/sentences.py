@@ -114,7 +114,7 @@ class Sentence:
                     a._replace(relation=upright_as.get(a.relation, a.relation))
                     for a in word.amounts
                 )
-                words[triplet.trigger] = replace(word, amounts=tuple(amounts))
+                words[triplet.trigger] = word._replace(amounts=tuple(amounts))
             triplets.append(triplet)
         says = replace(self.says, triplets=tuple(triplets))
         return replace(self, words=tuple(words), says=says)
