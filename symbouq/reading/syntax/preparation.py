@@ -326,6 +326,10 @@ class Preparation:
             ontology.words("unit"), self._classes.get("unit", ())
         )
         self._quantities = ontology.words("quantity")
+        self._leading, self._measuring = (
+            frozenset().union(*(self._classes.get(name, ()) for name in names))
+            for names in (("leading", "great"), ("near_measure", "far_measure"))
+        )
         sides = self.expressions["side"].items()
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
         self.axes = Axes(ontology, self.sides)
@@ -778,7 +782,7 @@ class _Sentence:
     def _phrase(self, at: int) -> _Item | None:
         for words, category, relation in self.of._phrases.get(self._at(at), ()):
             end = at + len(words)
-            if tuple(self.lower[at:end]) != words:
+            if words[1:] and tuple(self.lower[at:end]) != words:
                 continue
             if category == "noun" and self._is(" ".join(words), "beside"):
                 continue
@@ -843,7 +847,7 @@ class _Sentence:
 
     def _code(self, at: int) -> _Item | None:
         for words, code in self.of._coded.get(self.lower[at], ()):
-            if tuple(self.lower[at : at + len(words)]) == words:
+            if not words[1:] or tuple(self.lower[at : at + len(words)]) == words:
                 return _Item(code, at, at + len(words) - 1)
         return None
 
@@ -1159,13 +1163,13 @@ class _Sentence:
         return "great" if of("great") and distant else ""
 
     def _measures(self, at: int) -> bool:
-        return any(self._is(self._at(at), name) for name in ("near_measure", "far_measure"))
+        return self._at(at) in self.of._measuring
 
     def _leads(self, at: int) -> bool:
         word = self._at(at)
         if self._is(word, "shortened") and self._is(self._at(at - 1), "pronoun"):
             return False  # "IT'S a short walk from"
-        return self._is(word, "leading") or word[:1].isdecimal() or self._is(word, "great")
+        return word in self.of._leading or word[:1].isdecimal()
 
     def _scales(self, at: int) -> bool:
         word = self._at(at)
