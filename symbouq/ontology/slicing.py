@@ -26,9 +26,6 @@ Numbers are None, because they may match anything.
 _OTHER = ""
 """A constant that occurs in no rule."""
 
-_REMEMBERED = 1 << 16
-"""Maximum number of facts in the cache, where facts that differ only in numbers are one."""
-
 _NUMBER = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")|\b\d+')
 """Matches a number, or a whole string, because digits in a string are not numbers."""
 
@@ -118,7 +115,7 @@ class Slices:
             store.save("analysis", found)
         self._others, self._rules, _, self._needs, self._needed_by, self._gives = found
         self._literals = _Literals(map(tuple, found.literals))
-        self._met = lru_cache(maxsize=_REMEMBERED)(self._met_by)
+        self._met = lru_cache(1 << 16)(self._met_by)
 
     def beside(self, facts: Iterable[str]) -> str:
         """Return the text of the part that can fire given the facts.

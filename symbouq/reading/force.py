@@ -90,9 +90,7 @@ class Forces:
         self._person = frozenset(ontology.wording.person)
         self._bidding = {word for name in _BIDDING for word in lexeme.get(name, ())}
         self._ensuring = _phrases(lexeme.get("ensuring", ()))
-        self._before: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-        for words in _phrases(lexeme.get("before_bidding", ())):
-            self._before.setdefault(words[:1], []).append(words)
+        self._before = _phrases(lexeme.get("before_bidding", ()))
         self._and = lexeme.get("and", frozenset())
         self._finite = ontology.words("copula")
         self._denying = ontology.words("negation") | ontology.words("denial")
@@ -189,10 +187,7 @@ class Forces:
     def _leading(self, words: tuple[str, ...]) -> int:
         """Return the number of words before a possible verb: "please", "then", "you should"."""
         count = 0
-        while told := self._before.get(words[count : count + 1]):
-            size = next((len(p) for p in told if words[count : count + len(p)] == p), 0)
-            if not size:
-                break
+        while size := next((len(p) for p in self._before if words[count:][: len(p)] == p), 0):
             count += size
         return count
 

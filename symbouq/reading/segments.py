@@ -20,11 +20,6 @@ from typing import Literal
 from symbouq.ontology.library import builtin
 from symbouq.reading.force import asks
 
-_TEXTS, _SENTENCES = 128, 4_096
-"""Maximum numbers of texts and of sentences in each cache, since several stages of an audit look at
-the same ones.
-"""
-
 Role = Literal["step", "thinking", "answer"]
 """Role of a segment. A segment of `thinking` never contains the delivered answer; a segment marked
 as `answer` does.
@@ -89,7 +84,7 @@ class Response:
         return "\n".join(piece for piece in pieces if piece.strip())
 
 
-@lru_cache(_TEXTS)
+@lru_cache(128)
 def segmented(response: str) -> Response:
     """Split a response into segments.
 
@@ -193,7 +188,7 @@ def _strings(value: object) -> Iterator[str]:
 # What is announced ---------------------------------------------------------------------
 
 
-@lru_cache(_SENTENCES)
+@lru_cache(1_024)
 def announces(text: str) -> bool:
     """Whether a sentence announces the answer, instead of asking for or supposing an answer."""
     found = _announcement().search(text)
@@ -202,7 +197,7 @@ def announces(text: str) -> bool:
     return not supposes(text[: found.start()])
 
 
-@lru_cache(_SENTENCES)
+@lru_cache(1_024)
 def _is_tentative(text: str) -> bool:
     """Whether a sentence that does not announce an answer asks for or supposes an answer."""
     if asks(text.rstrip(_MARKS)):
@@ -411,7 +406,7 @@ def is_ended(text: str) -> bool:
 # Retractions ----------------------------------------------------------------------------
 
 
-@lru_cache(_SENTENCES)
+@lru_cache(1_024)
 def retracts(text: str) -> bool:
     """Whether a sentence does nothing but retract earlier text."""
     return any(
@@ -437,7 +432,7 @@ def judges(text: str) -> bool:
     return " ".join(_WORDS.findall(_leading().sub("", text.lower()))) in _judgements()
 
 
-@lru_cache(_TEXTS)
+@lru_cache(128)
 def broken(text: str) -> str:
     """Put each retraction of a clause on a line of its own: "A is left of B - no, scratch that."
     The length of the text stays the same.

@@ -29,8 +29,6 @@ _SIGNS = {"-": -1, "\u2212": -1, "+": 1}
 _SCALES = {"hundred": 100, "thousand": 1000, "million": 1_000_000}
 """Maps a word class to the factor by which it multiplies the number before it."""
 _LARGEST_POWER = 9
-_WORDS = 1 << 14
-"""Maximum number of words with cached numbers."""
 _BEFORE = {"more_than": ">", "at_least": ">=", "fewer_than": "<", "at_most": "<="}
 """Maps a word class to the comparison that its words express for the number after them."""
 _AFTER = {"or_more": ">=", "or_less": "<="}
@@ -83,7 +81,7 @@ class Amounts:
         self._noughts = lexeme.get("nought", frozenset())
         self._and = lexeme.get("and", frozenset())
         self._scales = {t: n for name, n in _SCALES.items() for t in lexeme.get(name, ())}
-        self._number = lru_cache(maxsize=_WORDS)(self._parsed)
+        self._number = lru_cache(1 << 14)(self._parsed)
         self._component = ontology.relations.component
         self._exact_as = frozenset(ontology.wording.exactly_as.values())
         sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
