@@ -903,11 +903,11 @@ class _ClaimParser:
         """
         if said.triplet.trigger in sentence.says.bare:
             return False
-        named = [
+        named = (
             (word.start, word.start + len(word.text))
             for phrase in sentence.says.phrases.values()
             for word in (sentence.words[n] for n in phrase.words)
-        ]
+        )
         span = said.span[0] - sentence.start, said.span[1] - sentence.start
         return self._of.forces.bids(sentence.text, span, named)
 
