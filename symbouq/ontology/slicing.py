@@ -115,6 +115,7 @@ class Slices:
             store.save("analysis", found)
         self._others, self._rules, _, self._needs, self._needed_by, self._gives = found
         self._literals = _Literals(map(tuple, found.literals))
+        self._met = lru_cache(1 << 16)(self._met_by)
 
     def beside(self, facts: Iterable[str]) -> str:
         """Return the text of the part that can fire given the facts.
@@ -124,7 +125,8 @@ class Slices:
         """
         left = [*self._needs]
         fired = [rule for rule, needs in enumerate(left) if not needs]
-        new = {n for fact in facts for n in self._literals.met_by(self._pattern(fact))}
+        alike = {_NUMBER.sub(_without_digits, fact) for fact in facts}
+        new = {n for fact in alike for n in self._met(fact)}
         new.update(n for rule in fired for n in self._gives[rule])
         met: set[int] = set()
         while new:
@@ -137,23 +139,20 @@ class Slices:
                     new.update(n for n in self._gives[rule] if n not in met)
         return "\n".join([*self._others, *(self._rules[rule] for rule in sorted(fired)), ""])
 
-    def _pattern(self, fact: str) -> _Pattern:
-        """Return the pattern of a fact. All constants that occur in no rule become the same
-        constant.
-        """
-        name, *constants = _parsed(_NUMBER.sub(lambda found: found["text"] or "0", fact))
-        return name, *(
-            c if c in self._literals.constants or c is None else _OTHER for c in constants
+    def _met_by(self, fact: str) -> tuple[int, ...]:
+        """Return the literals that match a fact."""
+        symbol = clingo.parse_term(fact.rstrip("."))
+        texts = (
+            None if argument.type is clingo.SymbolType.Number else str(argument)
+            for argument in symbol.arguments
         )
+        known = self._literals.constants
+        constants = (c if c is None or c in known else _OTHER for c in texts)
+        return self._literals.met_by((symbol.name, *constants))
 
 
-@lru_cache(1 << 16)
-def _parsed(fact: str) -> _Pattern:
-    symbol = clingo.parse_term(fact.rstrip("."))
-    return symbol.name, *(
-        None if argument.type is clingo.SymbolType.Number else str(argument)
-        for argument in symbol.arguments
-    )
+def _without_digits(found: re.Match[str]) -> str:
+    return found["text"] or "0"
 
 
 def _needed(rule: ast.AST) -> Iterator[ast.AST]:

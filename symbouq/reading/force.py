@@ -90,6 +90,7 @@ class Forces:
         self._person = frozenset(ontology.wording.person)
         self._bidding = {word for name in _BIDDING for word in lexeme.get(name, ())}
         self._ensuring = _phrases(lexeme.get("ensuring", ()))
+        self._opening_bids = self._bidding.union(phrase[0] for phrase in self._ensuring)
         self._before = _phrases(lexeme.get("before_bidding", ()))
         self._and = lexeme.get("and", frozenset())
         self._finite = ontology.words("copula")
@@ -115,11 +116,12 @@ class Forces:
             named: Spans of words that mention things, so that words such as "Mount" in "Mount
                 Kenya" are not taken for verbs.
         """
-        mentioned = tuple(named)
         clauses = [mark.end() for mark in _BREAK.finditer(text, unmarked(text), said[0])]
         begin = max([unmarked(text), *clauses])
         words = list(_WORD.finditer(text, begin, said[1]))
-        told = False
+        if self._opening_bids.isdisjoint(word.group().lower() for word in words):
+            return False
+        mentioned, told = tuple(named), False
         for part in self._parts(text, words):
             lower = tuple(word.group().lower() for word in part)
             leading = self._leading(lower)

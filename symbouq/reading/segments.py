@@ -13,7 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from itertools import pairwise
 from typing import Literal
 
@@ -84,6 +84,7 @@ class Response:
         return "\n".join(piece for piece in pieces if piece.strip())
 
 
+@lru_cache(128)
 def segmented(response: str) -> Response:
     """Split a response into segments.
 
@@ -187,6 +188,7 @@ def _strings(value: object) -> Iterator[str]:
 # What is announced ---------------------------------------------------------------------
 
 
+@lru_cache(1_024)
 def announces(text: str) -> bool:
     """Whether a sentence announces the answer, instead of asking for or supposing an answer."""
     found = _announcement().search(text)
@@ -195,6 +197,7 @@ def announces(text: str) -> bool:
     return not supposes(text[: found.start()])
 
 
+@lru_cache(1_024)
 def _is_tentative(text: str) -> bool:
     """Whether a sentence that does not announce an answer asks for or supposes an answer."""
     if asks(text.rstrip(_MARKS)):
@@ -403,6 +406,7 @@ def is_ended(text: str) -> bool:
 # Retractions ----------------------------------------------------------------------------
 
 
+@lru_cache(1_024)
 def retracts(text: str) -> bool:
     """Whether a sentence does nothing but retract earlier text."""
     return any(
@@ -428,6 +432,7 @@ def judges(text: str) -> bool:
     return " ".join(_WORDS.findall(_leading().sub("", text.lower()))) in _judgements()
 
 
+@lru_cache(128)
 def broken(text: str) -> str:
     """Put each retraction of a clause on a line of its own: "A is left of B - no, scratch that."
     The length of the text stays the same.
@@ -532,8 +537,8 @@ def upheld(text: str) -> str:
 
 def _retractions(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of retractions, with their opening and closing words."""
-    words = set(_RUN.findall(text.lower()))
-    if not any(words.issuperset(told) for first in words for told in _retracting().get(first, ())):
+    words, phrases = set(_RUN.findall(text.lower())), _retracting()
+    if not any(words.issuperset(told) for n in phrases.keys() & words for told in phrases[n]):
         return
     last: tuple[int, int] | None = None
     for found in _retraction().finditer(text):

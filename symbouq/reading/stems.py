@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 _ENDINGS = ("", "s", "es", "d", "ed")
 _DOUBLED = re.compile(r"(\w)\1ed$")
@@ -17,12 +18,14 @@ _PLURALS = (
 )
 
 
-def stems(word: str) -> set[str]:
+@lru_cache(1 << 14)
+def stems(word: str) -> frozenset[str]:
     """Return the verbs and nouns of which a word may be a form, including the word itself."""
-    found = {word.removesuffix(ending) for ending in _ENDINGS}
-    return found | {_DOUBLED.sub(r"\1", word)}
+    found = (word.removesuffix(ending) for ending in _ENDINGS)
+    return frozenset((*found, _DOUBLED.sub(r"\1", word)))
 
 
+@lru_cache(1 << 14)
 def singular_of(noun: str) -> str:
     """Return the singular of a noun."""
     plural = next((plural for plural in _PLURALS if noun.endswith(plural[0])), ("", ""))

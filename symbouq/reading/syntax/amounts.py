@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from symbouq.ontology.measures import EXACT, Offset, Shift
@@ -80,6 +81,7 @@ class Amounts:
         self._noughts = lexeme.get("nought", frozenset())
         self._and = lexeme.get("and", frozenset())
         self._scales = {t: n for name, n in _SCALES.items() for t in lexeme.get(name, ())}
+        self._number = lru_cache(1 << 14)(self._parsed)
         self._component = ontology.relations.component
         self._exact_as = frozenset(ontology.wording.exactly_as.values())
         sides = (self._component.get(side, {}) for side in ontology.wording.clockwise)
@@ -218,7 +220,7 @@ class Amounts:
                 return None
         return total + (part or 0)
 
-    def _number(self, word: str) -> Fraction | None:
+    def _parsed(self, word: str) -> Fraction | None:
         if word in self._noughts:
             return Fraction(0)
         sign = _SIGNS.get(word[:1], 1)

@@ -110,7 +110,7 @@ class Counting:
     def _several_of(self, sentence: Sentence, head: int) -> tuple[int, ...]:
         """The things of the kind given by a noun phrase: "the three cups", "cup"."""
         phrase = sentence.says.phrases[head]
-        _, noun, _ = sentence.named(head)
+        _, noun, _ = sentence.named[head]
         told = (sentence.words[n] for n in phrase.words)
         words = [word for each in told if not each.places for word in each.text.split()]
         count = phrase.count or self._amounts.number(words[0].lower() if words else "")

@@ -14,7 +14,7 @@ from symbouq.reading.syntax.motion import Motion
 from symbouq.reading.syntax.positions import Arrangement, Compared, Placed, numbered
 from symbouq.reading.syntax.resolved import Resolved
 from symbouq.reading.syntax.sentences import POSSESSIVE, Sentence, Sentences
-from symbouq.reading.syntax.siblings import Siblings
+from symbouq.reading.syntax.siblings import Siblings, leads
 from symbouq.reading.syntax.tables import Tables
 from symbouq.reading.syntax.things import Things
 from symbouq.reading.syntax.wholes import Whole
@@ -98,11 +98,11 @@ class Discourse:
         in it.
         """
         for called, head in sentence.says.aliases:
-            self.things.call(sentence.named(called)[0], self.things.thing(*sentence.named(head)))
+            self.things.call(sentence.named[called][0], self.things.thing(*sentence.named[head]))
         for head, members in sentence.says.members.items():
             named = [self._resolve(sentence, member, CONTEXT) for member in members]
             listed = list(dict.fromkeys(t for of in named for t in of))
-            self.things.gather(sentence.named(head)[0], listed)
+            self.things.gather(sentence.named[head][0], listed)
             self._groups.append(tuple(listed))
         self._heard += 1
         self._whole.open(sentence)
@@ -651,7 +651,7 @@ class Discourse:
             if word in self._wording.person or word in self._wording.lexeme.get("viewer", ()):
                 continue
             named = head in sentence.says.phrases
-            if surely or (named and self.things.find(*sentence.named(head)) is not None):
+            if surely or (named and self.things.find(*sentence.named[head]) is not None):
                 meant = self._resolve(sentence, head, CONTEXT) if named else ()
                 return meant[0] if len(meant) == 1 else word
         return None
@@ -759,7 +759,7 @@ class Discourse:
         if len(named) != 1 or sentence.asked or any(word.relations for word in sentence.words):
             return
         span = sentence.start, sentence.start + len(sentence.text)
-        thing = self.things.thing(*sentence.named(named[0].head))
+        thing = self.things.thing(*sentence.named[named[0].head])
         for triplet, ground in wanted:
             given = replace(triplet, force="asserted")
             if thing != ground and not triplet.negative:
@@ -798,7 +798,7 @@ class Discourse:
             told = [sentence.words[n].text for n in phrase.words]
             return _only(self.things.elliptic(told, self._noun_before(sentence, head)))
         if phrase.plural:
-            words, noun, _ = sentence.named(head)
+            words, noun, _ = sentence.named[head]
             count = phrase.count
             if phrase.rest and count is not None:
                 count += len(self._spoken(sentence, other))  # "the other two cups", of three
@@ -811,7 +811,7 @@ class Discourse:
         if (
             phrase.kind == "plural"
             and not introduces
-            and self.things.find(*sentence.named(head)) is None
+            and self.things.find(*sentence.named[head]) is None
         ):
             return ()
         further = self._further(sentence, head)
@@ -826,11 +826,11 @@ class Discourse:
             return ()
         if self._may_mean(sentence, phrase):
             return ()
-        if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named(head)[0]):
+        if phrase.kind == "definite" and self._siblings.is_any(sentence, sentence.named[head][0]):
             return ()
         owner = self._owner(sentence, phrase)
         if owner:
-            words, noun, proper = sentence.named(head)
+            words, noun, proper = sentence.named[head]
             return (self.things.thing([*owner, "'s", *words], noun, proper),)
         thing = self._named_by(sentence, head)
         if phrase.plural and phrase.count and not self.things.numbers(thing, phrase.count):
@@ -842,7 +842,7 @@ class Discourse:
         """The thing that a noun phrase refers to unless it introduces another one: a new name with
         an adjective for a state that may pass, "the EMPTY bowl" after the blue bowl.
         """
-        words, noun, proper = sentence.named(phrase.head)
+        words, noun, proper = sentence.named[phrase.head]
         passing = self._wording.lexeme.get("passing", frozenset())
         lasting = [word for word in words if word.lower() not in passing]
         if phrase.kind != "definite" or lasting in (words, []) or self.things.like(words):
@@ -885,7 +885,7 @@ class Discourse:
             for relation in s.relations
             if self._converse.get(relation) not in self._containing  # "the basket with the scarf"
         }
-        words = sentence.named(phrase.head)[0]
+        words = sentence.named[phrase.head][0]
         like = self.things.like(words) if told and phrase.kind == "definite" else []
         placed = self.things.placed
         there = [thing for thing in like if told <= placed.get(thing, set())]
@@ -902,14 +902,10 @@ class Discourse:
         place, "the hole just left of the cup"; None if the place is unknown.
         """
         arrangement = self._arrangement or self._judging
-        phrase, words = sentence.says.phrases[head], [w.text.lower() for w in sentence.words]
-        words += ["", ""]
-        if (
-            phrase.kind != "definite"
-            or arrangement is None
-            or not arrangement.is_place(words[head])
-        ):
+        phrase, noun = sentence.says.phrases[head], sentence.words[head].text.lower()
+        if phrase.kind != "definite" or arrangement is None or not arrangement.is_place(noun):
             return None
+        words = [*(w.text.lower() for w in sentence.words), "", ""]
         steps = self._amounts.number(words[head + 1])
         trigger = head + (1 if steps is None else 2)
         near = {words[n] for n in phrase.words if n != head}.union(words[trigger].split())
@@ -957,11 +953,11 @@ class Discourse:
         noun = sentence.words[phrase.head].text
         plain = phrase.kind == "definite" and phrase.words == (phrase.head,)
         numbered_so = plain and arrangement is not None and arrangement.numbered(f"{noun} 1")
-        return bool(numbered_so) and self.things.find(*sentence.named(phrase.head)) is None
+        return bool(numbered_so) and self.things.find(*sentence.named[phrase.head]) is None
 
     def _is_one_with(self, sentence: Sentence, head: int) -> bool:
         """Whether a noun phrase identifies a thing by its contents: "the coach with the buffet"."""
-        words, noun, _ = sentence.named(head)
+        words, noun, _ = sentence.named[head]
         told = sentence.words[head + 1 : head + 2]
         brought = any(word.text.lower() in self._wording.lexeme.get("with", ()) for word in told)
         found = self.things.find(words, noun)
@@ -971,7 +967,7 @@ class Discourse:
 
     def _named_by(self, sentence: Sentence, head: int) -> int:
         """The thing that a noun phrase refers to by name. It may be a new thing."""
-        named = sentence.named(head)
+        named = sentence.named[head]
         lexeme = self._wording.lexeme
         classifying = lexeme.get("classifying", frozenset())
         if sentence.says.phrases[head].kind == "definite" and self.things.find(*named) is None:
@@ -1002,20 +998,20 @@ class Discourse:
             # "A jar is in the left compartment, a spoon in the middle one"
             graded = [p for p in phrases if _graded(sentence, p)]
             if graded:
-                return sentence.named(graded[-1].head)[1]
+                return sentence.named[graded[-1].head][1]
             if self._graded:
                 return self._graded
         # "They put the red cup in the drawer and the green one in the sink"
         contrasted = [p for p in phrases if len(p.words) > 1 and not p.plural]
         several = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if several and (several[-1].count or not contrasted):
-            return singular_of(sentence.named(several[-1].head)[1])
+            return singular_of(sentence.named[several[-1].head][1])
         if elliptic is not None and elliptic.role == "subject":
             # "The red car is in the left bay, and the green one in the right one"
             phrases = [p for p in phrases if p.role == "subject"] or phrases
         else:
             phrases = contrasted or phrases
-        return self._noun or (sentence.named(phrases[-1].head)[1] if phrases else "")
+        return self._noun or (sentence.named[phrases[-1].head][1] if phrases else "")
 
     def _group(self, sentence: Sentence, phrase: Phrase, other: int) -> tuple[int, ...]:
         """Resolve "both", "the other two" or "them" to the things coordinated last, otherwise to
@@ -1047,7 +1043,7 @@ class Discourse:
         if other == CONTEXT or not phrases[other].names:
             return ()
         # "Cup A is between the other two", where the scene has three cups
-        noun = sentence.named(other)[1]
+        noun = sentence.named[other][1]
         alike = self.things.several([noun], noun, phrase.count + len(excluded))
         return tuple(t for t in alike if t not in excluded)
 
@@ -1122,9 +1118,9 @@ class Discourse:
         before = [p for p in named if p.head < head]
         opening = sentence.words[before[0].head + 1].text if before else ""
         if opening == ":" and phrases[head].role == "subject":
-            return self.things.thing(*sentence.named(before[0].head))  # "The lamp: it is ..."
+            return self.things.thing(*sentence.named[before[0].head])  # "The lamp: it is ..."
         fitting = [p for p in before if self._may_stand_for(sentence, text, p)]
-        fitting = [p for p in fitting if self.things.find(*sentence.named(p.head)) not in persons]
+        fitting = [p for p in fitting if self.things.find(*sentence.named[p.head]) not in persons]
         animate = text in self._wording.lexeme["animate"]
         if animate:
             fitting = [p for p in fitting if self._is_person(sentence, p)] or fitting
@@ -1161,7 +1157,7 @@ class Discourse:
                 subjects or objects or (others if role != "subject" or self.topic is None else [])
             )
         if found:
-            return self.things.thing(*sentence.named(found[-1].head))
+            return self.things.thing(*sentence.named[found[-1].head])
         partner = None
         if self._is_named(phrases, other):
             partner = next(iter(self._resolve(sentence, other, head)), None)
@@ -1185,10 +1181,10 @@ class Discourse:
             ):
                 return thing
         after = [p for p in named if p.head > head and p.role != "other"]
-        return self.things.thing(*sentence.named(after[0].head)) if after else None
+        return self.things.thing(*sentence.named[after[0].head]) if after else None
 
     def _is_person(self, sentence: Sentence, phrase: Phrase) -> bool:
-        words, noun, proper = sentence.named(phrase.head)
+        words, noun, proper = sentence.named[phrase.head]
         known = self.things.find(words, noun, proper) in self.things.people
         return known or noun.lower() in self._wording.lexeme["witness"]
 
@@ -1205,13 +1201,13 @@ class Discourse:
         return self.things.people
 
     def _acting(self, sentence: Sentence) -> Iterator[int]:
-        return (self.things.thing(*sentence.named(head)) for head in sentence.says.acting)
+        return (self.things.thing(*sentence.named[head]) for head in sentence.says.acting)
 
     def _may_stand_for(self, sentence: Sentence, pronoun: str, phrase: Phrase) -> bool:
         """Whether a pronoun may refer to a noun phrase: "it" to no person and not to several
         things, "they" not to one.
         """
-        noun = sentence.named(phrase.head)[1].lower()
+        noun = sentence.named[phrase.head][1].lower()
         if pronoun in self._wording.lexeme["neuter"]:
             return not phrase.plural and noun not in self._wording.lexeme["witness"]
         if pronoun in self._wording.lexeme["several"]:
@@ -1249,29 +1245,33 @@ class Discourse:
         self._groups = self._groups[-_REMEMBERED:]
         plural = [p for p in phrases if p.plural and (p.count or not self._noun)]
         if plural:
-            self._noun = singular_of(sentence.named(plural[-1].head)[1])
+            self._noun = singular_of(sentence.named[plural[-1].head][1])
         graded = [p for p in phrases if _graded(sentence, p)]
         if graded:
-            self._graded = sentence.named(graded[-1].head)[1]
+            self._graded = sentence.named[graded[-1].head][1]
         counted = [p for p in plural if p.count]
         if counted and (not graded or graded[-1].head < counted[-1].head):
             self._graded = ""  # "In the TOP drawer are three compartments. The left one ..."
         entered = [s.ground for s in said if s.relation in self._containing]
         self._place = entered[-1] if entered else self._place
         singular = [p for p in phrases if not p.plural]
-        subjects = [p.head for p in singular if p.role in ("subject", "introduced")]
         grounds = {s.ground for s in said}
         self._aside = any(s.relation in self._directions for s in said)
         self._placed_last = [*dict.fromkeys(s.figure for s in said if s.figure not in grounds)]
-        self._subjects = [t for h in subjects for t in self._resolve(sentence, h, CONTEXT)]
-        self._named += [t for p in singular for t in self._resolve(sentence, p.head, CONTEXT)]
-        self._siblings.remember(sentence, singular)
+        subjects = [p.head for p in singular if leads(p)]
+        meant = {head: self._resolve(sentence, head, CONTEXT) for head in subjects}
+        self._subjects = [thing for things in meant.values() for thing in things]
+        others = (p.head for p in singular if not leads(p))
+        meant |= {head: self._resolve(sentence, head, CONTEXT) for head in others}
+        self._named += [t for p in singular for t in meant[p.head]]
+        self._siblings.remember(sentence, singular, meant.values())
         subject = self._topic(phrases, sentence)
-        if subject is not None and subject.role not in ("subject", "introduced"):
+        if subject is not None and not leads(subject):
             # "It stops at the dock" is about the thing that stops, not the dock.
             subject = self._spoken_of(sentence) or subject
         if subject is not None:
-            topic = next(iter(self._resolve(sentence, subject.head, CONTEXT)), None)
+            named = meant.get(subject.head) or self._resolve(sentence, subject.head, CONTEXT)
+            topic = next(iter(named), None)
             rest = [s.ground for s in said if s.figure == topic]
             rest += [s.figure for s in said if s.ground == topic]
             self.ground = rest[-1] if rest else self.topic

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib import metadata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from symbouq.errors import SymboUQError, install_command
 from symbouq.ontology.store import Store
@@ -27,6 +27,8 @@ PIPELINES = (
 
 _UNUSED = ("ner", "entity_ruler", "textcat", "senter")
 """Pipeline components that are not loaded."""
+_USED = ("LOWER", "NORM", "PREFIX", "SUFFIX", "SHAPE", "IS_SPACE")
+"""Attributes of words that the known pipelines use. Others are not computed."""
 _EMPTY = "symbouq.empty"
 _BATCH = 64
 
@@ -129,13 +131,16 @@ class Pipeline:
 
 def _lean(name: str) -> Language:
     """Load one of the known pipelines without the default rules of the tokenizer, which its own
-    replace, and without the words of its training texts, which parsing does not use.
+    replace, and without attributes and words of its training texts that parsing does not use.
     """
     from symbouq.reading.without_torch import spacy
 
     spacy.util.registry.tokenizers.register(_EMPTY, func=lambda: _untaught)
     tokenizer = {"nlp": {"tokenizer": {"@tokenizers": _EMPTY}}}
     nlp = spacy.load(name, exclude=(*_UNUSED, "strings"), config=tokenizer)
+    vocabulary: Any = nlp.vocab
+    for attribute in vocabulary.lex_attr_getters.keys() - set(map(spacy.attrs.IDS.get, _USED)):
+        del vocabulary.lex_attr_getters[attribute]
     for _, component in nlp.pipeline:
         for label in getattr(component, "labels", ()):
             nlp.vocab.strings.add(label)

@@ -114,7 +114,7 @@ class Positions:
         return counted
 
     def _ordinal(self, word: str) -> int | None:
-        found = _COUNTED.fullmatch(word)
+        found = _COUNTED.fullmatch(word) if word[:1].isdecimal() else None
         return int(found[1]) if found else self._ordinals.get(word)
 
     def _cardinal(self, word: str) -> int | None:

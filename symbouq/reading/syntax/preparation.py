@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import cycle, pairwise
 from string import ascii_uppercase
 from typing import Any, NamedTuple
@@ -60,8 +59,7 @@ _AMBIGUOUS = frozenset(("mutual", "between", "noun", "pairing"))
 """Categories with single words that are shown unchanged, since these may be verbs or names."""
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """A word as shown to the parser.
 
     Attributes:
@@ -107,7 +105,7 @@ class Word:
             _LONE_LETTER.sub(lambda found: found.group().translate(letters), told)
             for told in (self.text, self.shown, self.left_out)
         )
-        return replace(self, text=text, shown=shown, left_out=left_out)
+        return self._replace(text=text, shown=shown, left_out=left_out)
 
     @property
     def open(self) -> bool:
@@ -200,6 +198,8 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 _MARKUP = frozenset(
     ("*", "**", "***", "`", "_", "__", "#", "##", "###", "|", '"', "``", "''", "\u201c", "\u201d")
 )
+_OPENING = frozenset("IDFT")
+"""Codes of words that may come before a side or a place."""
 _TYING = frozenset((",", "and", "of", "in", "the", "/"))
 """Words that may join the numbers of one place: "row 3 of column 2"."""
 _OBJECT = 4
@@ -239,6 +239,8 @@ def _spelled(tokens: Sequence[Piece], letters: Mapping[str, str]) -> tuple[Piece
                 lambda found: letters.get(found.group(), found.group()), piece.text
             )
         )
+        if _LONE_LETTER.search(piece.text)
+        else piece
         for piece in tokens
     )
 
@@ -324,6 +326,10 @@ class Preparation:
         self.units = frozenset(ontology.wording.unit)
         self._units = self.units.union(ontology.words("unit"), self._classes.get("unit", ()))
         self._quantities = ontology.words("quantity")
+        self._leading, self._measuring = (
+            frozenset().union(*(self._classes.get(name, ()) for name in names))
+            for names in (("leading", "great"), ("near_measure", "far_measure"))
+        )
         sides = self.expressions["side"].items()
         self.sides = {words[0]: relation for words, relation in sides if len(words) == 1}
         self.axes = Axes(ontology, self.sides)
@@ -527,7 +533,9 @@ class Preparation:
     def _plain(tokens: Sequence[Piece], first: int, end: int) -> Iterator[Piece]:
         """Yield the tokens, or parts of tokens, between two character offsets."""
         for token in tokens:
-            text = token.text[: max(0, end - token.start)]
+            if token.start >= end or token.start + len(token.text) <= first:
+                continue
+            text = token.text[: end - token.start]
             for piece in _PIECES.finditer(text, max(0, first - token.start)):
                 if piece.group() not in _MARKUP:
                     yield Piece(piece.group(), token.start + piece.start())
@@ -774,7 +782,7 @@ class _Sentence:
     def _phrase(self, at: int) -> _Item | None:
         for words, category, relation in self.of._phrases.get(self._at(at), ()):
             end = at + len(words)
-            if tuple(self.lower[at:end]) != words:
+            if words[1:] and tuple(self.lower[at:end]) != words:
                 continue
             if category == "noun" and self._is(" ".join(words), "beside"):
                 continue
@@ -839,7 +847,7 @@ class _Sentence:
 
     def _code(self, at: int) -> _Item | None:
         for words, code in self.of._coded.get(self.lower[at], ()):
-            if tuple(self.lower[at : at + len(words)]) == words:
+            if not words[1:] or tuple(self.lower[at : at + len(words)]) == words:
                 return _Item(code, at, at + len(words) - 1)
         return None
 
@@ -848,7 +856,7 @@ class _Sentence:
         as".
         """
         end = at
-        while self._code_at(end) in tuple("IDFT") or self._at(end) in ("one", "and", "single"):
+        while self._code_at(end) in _OPENING or self._at(end) in ("one", "and", "single"):
             end += 1
         relation = self.of.expressions["spot"].get((self._at(end),))
         if relation is None or not self._is(self._at(end + 1), "spot"):
@@ -914,8 +922,10 @@ class _Sentence:
 
     def _between_hours(self, at: int) -> _Item | None:
         """The direction between two hours: "between 1 and 2 o'clock", "between 1 and 2"."""
+        if self.lower[at] != "between" or self._at(at + 2) != "and":
+            return None
         first, second = self._direction_of(at + 1), self._direction_of(at + 3)
-        if self.lower[at] != "between" or self._at(at + 2) != "and" or not (first and second):
+        if not (first and second):
             return None
         end = self._clock_end(at + 4)
         timed = end > at + 4
@@ -1166,13 +1176,13 @@ class _Sentence:
         return counted or bool(one)
 
     def _measures(self, at: int) -> bool:
-        return any(self._is(self._at(at), name) for name in ("near_measure", "far_measure"))
+        return self._at(at) in self.of._measuring
 
     def _leads(self, at: int) -> bool:
         word = self._at(at)
         if self._is(word, "shortened") and self._is(self._at(at - 1), "pronoun"):
             return False  # "IT'S a short walk from"
-        return self._is(word, "leading") or word[:1].isdecimal() or self._is(word, "great")
+        return word in self.of._leading or word[:1].isdecimal()
 
     def _scales(self, at: int) -> bool:
         word = self._at(at)
@@ -1185,6 +1195,8 @@ class _Sentence:
         "the red ONE", "he took TWO".
         """
         first, noun, number = self._at(at - 1), self._at(at), self.of.amounts.number
+        if number(self._at(at + 1)) is None:
+            return
         opens = not at or self.items[-1].code != "W" or self._stemmed(first, "copula")
         if not opens or not noun.isalpha() or self._is_function(noun) or self._is(first, "hyphen"):
             return  # "the right-hand ONE"
@@ -1296,7 +1308,7 @@ class _Sentence:
         return at < len(self.texts) and self._is_capital(at) and self._is_content(at)
 
     def _places_at(self, at: int) -> bool:
-        while self._code_at(at) in tuple("IDFT"):
+        while self._code_at(at) in _OPENING:
             at += 1
         return at < len(self.lower) and (self._phrase(at) is not None or self._measure_end(at) > at)
 
@@ -1345,12 +1357,15 @@ class _Sentence:
     def _label_end(self, at: int) -> int:
         """The end of the label at a position, "A", "Box 14", "tile X"; 0 without a label."""
         text, after = self.texts[at], self.texts[at + 1] if at + 1 < len(self.texts) else ""
-        if f"{self.lower[at]} {after.lower()}" in self.heads:
+        if self.heads and f"{self.lower[at]} {after.lower()}" in self.heads:
             return self._label_end(at + 1)
         if len(text) == 1 and text.isalpha():
             return at + 1 if self._is_letter(at) else 0
         if _CODED_NAME.fullmatch(text):
             return at + 1
+        lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
+        if not (_CODE.fullmatch(after) or lettered):
+            return 0
         bound = self._is_function(self.lower[at]) or self._is(self.lower[at], "doubtful")
         verb, ending = self.lower[at][:-3], self.lower[at][-3:]
         faces = self._is(verb, "facing") or self._is(f"{verb}e", "facing")
@@ -1367,9 +1382,6 @@ class _Sentence:
         if named and (self._is_verb(self.lower[at]) or looks_like_verb(self.lower[at])):
             return 0  # "A overlaps B2"
         if not after[-1:].isdecimal() and not self._opens_label(at):
-            return 0
-        lettered = after.isalpha() and len(after) == 1 and self._is(self.lower[at], "lettered")
-        if not (_CODE.fullmatch(after) or lettered):
             return 0
         occasional = self._is(self.lower[at], "occasion")  # "on Monday I"
         lettered = lettered or (self._is(self.lower[at], "kind") and self._is_letter(at + 1))
@@ -1589,7 +1601,7 @@ class _Sentence:
                 contrasted = position > 0 and self._contrasts(self.items[position - 1])
                 position = self._compound(compound)
                 if contrasted:
-                    self.made[-1] = replace(self.made[-1], denied=True)
+                    self.made[-1] = self.made[-1]._replace(denied=True)
                 continue
             item = self._bare(self.items[position])
             position += 1
@@ -1858,7 +1870,7 @@ class _Sentence:
         """Record the given items after the last word as unread."""
         if items:
             said = " ".join(self.texts[items[0].first : items[-1].last + 1])
-            self.made[-1] = replace(self.made[-1], left_out=said)
+            self.made[-1] = self.made[-1]._replace(left_out=said)
 
     def _without_aside(self, compound: re.Match[str]) -> re.Match[str]:
         """A compound without the part that refers to another ground. In "ON THE RIGHT, next to B",
@@ -1984,7 +1996,7 @@ def _without_asides(words: Sequence[Word], comments: Callable[[Word], bool]) -> 
             end = _aside(words, at + opening, _CONTRASTED, (",", "."), labels=True, sides=True)
             if end and kept:
                 said = " ".join(word.text for word in words[at + 1 : end])
-                kept[-1] = replace(kept[-1], left_out=said)
+                kept[-1] = kept[-1]._replace(left_out=said)
             if end:
                 at = end + (words[end].text == ",")
                 continue
@@ -2035,7 +2047,7 @@ def _of_all(words: Sequence[Word]) -> list[Word]:
     """
     following = [*(word.text.lower() for word in words[1:]), ""][: len(words)]
     return [
-        replace(word, shown="under")
+        word._replace(shown="under")
         if word.shown == SHOWN["preposition"] and after == "all"
         else word
         for word, after in zip(words, following, strict=True)
@@ -2058,5 +2070,5 @@ def _turned(words: Sequence[Word]) -> list[Word]:
         if n == 0 or (texts[n] in ("not", "nor") and texts[n - 1] in (",", "and")):
             continue
         shown = word.shown.capitalize() if not made else word.shown
-        made.append(replace(word, shown=shown, denied=bool(word.category)))
-    return [*made, replace(words[but], shown="and"), *words[but + 1 :]]
+        made.append(word._replace(shown=shown, denied=bool(word.category)))
+    return [*made, words[but]._replace(shown="and"), *words[but + 1 :]]

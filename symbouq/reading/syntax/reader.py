@@ -401,7 +401,7 @@ class SyntaxReader(TraceReader):
         for head, phrase in sorted(phrases.items()):
             if head in owners:
                 continue
-            thing = discourse.things.thing(*sentence.named(head))
+            thing = discourse.things.thing(*sentence.named[head])
             if thing in order:
                 continue
             first = phrase.words[0] - 1
@@ -586,7 +586,7 @@ class SyntaxReader(TraceReader):
             for group in sentence.says.groups:
                 others = () if heads.isdisjoint(group) else set(group) - heads
                 named = (n for n in others if phrases[n].names)
-                unread.update(n for n in named if things.find(*sentence.named(n)) not in known)
+                unread.update(n for n in named if things.find(*sentence.named[n]) not in known)
         unread -= sentence.says.bare
         if self.confirms(sentence):
             unread -= {n for n, word in enumerate(sentence.words) if word.relations}
@@ -630,7 +630,7 @@ class SyntaxReader(TraceReader):
             for head, phrase in sentence.says.phrases.items():
                 if not phrase.names:
                     continue
-                named = things.find(*sentence.named(head))
+                named = things.find(*sentence.named[head])
                 if named is None or things.spellings[named] not in asked:
                     return ()
             for word in sentence.words:
@@ -903,11 +903,11 @@ class _ClaimParser:
         """
         if said.triplet.trigger in sentence.says.bare:
             return False
-        named = [
+        named = (
             (word.start, word.start + len(word.text))
             for phrase in sentence.says.phrases.values()
             for word in (sentence.words[n] for n in phrase.words)
-        ]
+        )
         span = said.span[0] - sentence.start, said.span[1] - sentence.start
         return self._of.forces.bids(sentence.text, span, named)
 

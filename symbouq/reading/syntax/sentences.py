@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -114,15 +114,19 @@ class Sentence:
                     a._replace(relation=upright_as.get(a.relation, a.relation))
                     for a in word.amounts
                 )
-                words[triplet.trigger] = replace(word, amounts=tuple(amounts))
+                words[triplet.trigger] = word._replace(amounts=tuple(amounts))
             triplets.append(triplet)
         says = replace(self.says, triplets=tuple(triplets))
         return replace(self, words=tuple(words), says=says)
 
-    def named(self, head: int) -> tuple[list[str], str, bool]:
-        """Return the words in a noun phrase that name the thing, the head word, and whether this is
-        a proper name.
+    @cached_property
+    def named(self) -> Mapping[int, tuple[list[str], str, bool]]:
+        """For each noun phrase, by its head: the words that name the thing, the head word, and
+        whether this is a proper name.
         """
+        return {head: self._name(head) for head in self.says.phrases}
+
+    def _name(self, head: int) -> tuple[list[str], str, bool]:
         phrase = self.says.phrases[head]
         words = [self.words[n].text for n in phrase.words]
         proper = phrase.kind == "name" and not self.words[head].label

@@ -85,11 +85,15 @@ class Siblings:
         self._begin(sentence)
         return any(len({*self._things.like(kind)} - {*self._new.values()}) > 1 for kind in kinds)
 
-    def remember(self, sentence: Sentence, named: Sequence[Phrase]) -> None:
-        """Record the noun phrases in a sentence that each refer to a single thing."""
-        self._before = self._things_of(sentence, named, CONTEXT)
+    def remember(
+        self, sentence: Sentence, named: Sequence[Phrase], meant: Iterable[Iterable[int]]
+    ) -> None:
+        """Record the noun phrases in a sentence that each refer to a single thing, with the things
+        that they refer to.
+        """
+        self._before = set().union(*meant)
         self._counted = self._counted_by(sentence, named, CONTEXT)
-        self._nouns |= {_leads(p): sentence.named(p.head)[1] for p in named}
+        self._nouns |= {leads(p): sentence.named[p.head][1] for p in named}
 
     def _begin(self, sentence: Sentence) -> None:
         if self._sentence is not sentence:
@@ -110,10 +114,10 @@ class Siblings:
         """The nouns that may be omitted in a noun phrase, the most likely first. In "the key is in
         one box, the lock in the other", the noun in the same grammatical role comes first.
         """
-        leads = _leads(phrase)
-        here = sorted(self._named(sentence, phrase), key=_leads, reverse=leads)
-        nouns = [sentence.named(p.head)[1] for p in here]
-        return list(filter(None, [*nouns, self._nouns.get(leads, ""), noun]))
+        of_topic = leads(phrase)
+        here = sorted(self._named(sentence, phrase), key=leads, reverse=of_topic)
+        nouns = [sentence.named[p.head][1] for p in here]
+        return list(filter(None, [*nouns, self._nouns.get(of_topic, ""), noun]))
 
     def _of_kind(
         self, sentence: Sentence, phrase: Phrase, other: int, mark: str, kind: Sequence[str]
@@ -199,6 +203,6 @@ def _before(sentence: Sentence, phrase: Phrase) -> str:
     return sentence.words[max(0, min(phrase.words) - 1)].text.lower()
 
 
-def _leads(phrase: Phrase) -> bool:
+def leads(phrase: Phrase) -> bool:
     """Whether a noun phrase is the topic of its clause."""
     return phrase.role in ("subject", "introduced")

@@ -36,7 +36,7 @@ def stated(text: str) -> list[tuple[str, ...]]:
     sentence = read(text)
 
     def name(head: int) -> str:
-        return "..." if head == CONTEXT else " ".join(sentence.named(head)[0]).lower()
+        return "..." if head == CONTEXT else " ".join(sentence.named[head][0]).lower()
 
     return [
         (name(s.figure), relation, name(s.ground))

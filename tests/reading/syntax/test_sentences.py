@@ -31,7 +31,7 @@ def test_sentences_of_one_shape_are_parsed_once(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(SENTENCES.pipeline, "parsed", lambda sentences: iter(list(sentences)))
     (read,) = SENTENCES.read(["K sits right above L."])
     (triplet,) = read[0].says.triplets
-    assert read[0].named(triplet.figure) == (["K"], "K", False)
+    assert read[0].named[triplet.figure] == (["K"], "K", False)
 
 
 def test_offsets_are_those_of_the_text() -> None:
@@ -48,13 +48,13 @@ def test_what_is_longer_than_any_that_is_read_says_nothing() -> None:
 
 def test_a_verb_that_the_parser_takes_for_a_noun() -> None:
     (sentence,) = SENTENCES.read(["The tooltip renders below the cursor."])[0]
-    assert [sentence.named(s.figure)[0] for s in sentence.says.triplets] == [["tooltip"]]
+    assert [sentence.named[s.figure][0] for s in sentence.says.triplets] == [["tooltip"]]
 
 
 def test_such_a_verb_beside_one_that_is_not_finite() -> None:
     (sentence,) = SENTENCES.read(["After resizing, the filter bar wraps below the field."])[0]
     (triplet,) = sentence.says.triplets
-    assert sentence.named(triplet.figure)[0] == ["filter", "bar"]
+    assert sentence.named[triplet.figure][0] == ["filter", "bar"]
 
 
 def test_a_bidding_that_the_parser_takes_for_a_noun() -> None:
@@ -71,7 +71,7 @@ def test_words_before_labels_belong_to_them_where_both_have_them() -> None:
 def stated(text: str, *names: tuple[str, ...]) -> list[tuple[str, str, str]]:
     (sentences,) = SENTENCES.read([text], frozenset(names))
     return [
-        (" ".join(s.named(x.figure)[0]), *x.relations, " ".join(s.named(x.ground)[0]))
+        (" ".join(s.named[x.figure][0]), *x.relations, " ".join(s.named[x.ground][0]))
         for s in sentences
         for x in s.says.triplets
         if s.sure(x)
