@@ -728,7 +728,11 @@ class _Facts:
         return name in self._classes_of(token)
 
     def _classes_of(self, token: Token) -> set[str]:
-        """The classes of a singular or plural word. "Ward 5" has the classes of "ward"."""
+        """The classes of a singular or plural word. "Ward 5" has the classes of "ward", a
+        letter that is a name has none.
+        """
+        if self._words[token.i].label and len(self._text(token)) == 1:
+            return set()
         named = [word for word in self._text(token).split() if not word.isdecimal()]
         text = named[-1] if named else self._text(token)
         texts = (text, text.removesuffix("s"), token.lemma_.lower())

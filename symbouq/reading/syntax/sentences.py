@@ -226,6 +226,8 @@ class Sentences:
         )
         # Many traces share a scene, so a limited number of texts is cached.
         self._pieces = lru_cache(maxsize=_TEXTS)(self._cut)
+        self._kind_of = lru_cache(maxsize=_TEXTS)(self._kind)
+        self._lexicon = self._classes(*ontology.wording.lexeme).union(ontology.lexicon.ordinal)
         self._shapes: dict[tuple[Shape, bool], Extracted | str] = {}
         self._kept = Kept(ontology, pipeline)
         self._known: dict[Group, list[list[Sentence]]] = {}
@@ -355,7 +357,7 @@ class Sentences:
         check_time()
         if isinstance(words, str):
             return _unread(row, words)
-        says = self._shapes[_shape(words), row.asked] if words else _NOTHING
+        says = self._shapes[self._shape(words), row.asked] if words else _NOTHING
         if isinstance(says, str):
             return _unread(row, says)
         says = self._cited(says, words, row.sentence)
@@ -423,17 +425,44 @@ class Sentences:
         known = {head for head, count in opened.items() if count > 1 + (" " in head)}
         return frozenset(known.union(head for head, of in codes.items() if len(of) > 1))
 
+    def _shape(self, words: Sequence[Word]) -> Shape:
+        """The cache key for a reading: the words as shown, with their expressions and kinds. Of a
+        label, this is what the lexicon knows: "ward 0" for "Ward 5", nothing for "T3".
+        """
+        return tuple(
+            (
+                word.shown,
+                self._kind_of(word.text) if word.label else word.text,
+                word.category,
+                word.relations,
+                word.denied,
+                word.places,
+                bool(word.amounts),
+            )
+            for word in words
+        )
+
+    def _kind(self, label: str) -> str:
+        """The words of a label that the lexicon knows, and 0 if a number follows; empty if there
+        are none. A single letter is no word.
+        """
+        words = label.lower().split()
+        known = [w for w in words if not self._lexicon.isdisjoint((w, w.removesuffix("s")))]
+        if len(label) == 1 or not known:
+            return ""
+        return " ".join([*known, *(["0"] if any(map(str.isdecimal, words)) else [])])
+
     def _parse(self, sentences: Iterable[tuple[tuple[Word, ...], bool]]) -> None:
         """Parse the sentences with new shapes and cache the results."""
         sentences = list(sentences)
         new = {
             (shape, asked): words
             for words, asked in sentences
-            if (shape := _shape(words), asked) not in self._shapes
+            if (shape := self._shape(words), asked) not in self._shapes
         }
         if len(self._shapes) > _REMEMBERED:
             self._shapes.clear()
-            new = {(_shape(words), asked): words for words, asked in sentences}
+            new = {(self._shape(words), asked): words for words, asked in sentences}
         self._shapes.update(self._kept.load(new))
         rows = [row for row in new.items() if row[0] not in self._shapes]
         for first in range(0, len(rows), _BATCH):
@@ -603,21 +632,3 @@ def _with_verb(words: Sequence[Word], doc: Doc, is_verb: Callable[[str], bool]) 
             shown[token.i] = "stands"
             return shown
     return None
-
-
-def _shape(words: Sequence[Word]) -> Shape:
-    """The cache key for a reading: the words as shown, without labels, with their expressions and
-    kinds.
-    """
-    return tuple(
-        (
-            word.shown,
-            "" if word.label else word.text,
-            word.category,
-            word.relations,
-            word.denied,
-            word.places,
-            bool(word.amounts),
-        )
-        for word in words
-    )

@@ -109,7 +109,7 @@ def counted(audits: Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]])
     ("reader", "looked", "expected"),
     [
         ("parser", True, Figures(196, 103, 103, 0)),
-        ("parser", False, Figures(192, 70, 70, 0)),
+        ("parser", False, Figures(192, 71, 71, 0)),
         ("model", True, Figures(196, 177, 177, 0)),
         ("model", False, Figures(192, 169, 169, 0)),
         ("both", True, Figures(196, 181, 181, 0)),
@@ -117,13 +117,7 @@ def counted(audits: Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]])
     ],
 )
 def test_rich_scenes(reader: str, looked: bool, expected: Figures) -> None:
-    found = figures(reader, [n for n in SCENES if looked_at(n) == looked])
-    # The parser reads "T3 is higher than T1" in one order of tests and not in another.
-    more = found.found - expected.found if reader == "parser" else 0
-    assert more in (0, 1)
-    assert found == expected._replace(
-        found=expected.found + more, determinate=expected.determinate + more
-    )
+    assert figures(reader, [n for n in SCENES if looked_at(n) == looked]) == expected
 
 
 HELD_BACK = [*FRESH][:20]
@@ -221,7 +215,7 @@ def test_the_model_need_not_read_what_the_parser_decides() -> None:
         audit = by_replies(row, replies, left=left, second_opinion=True)
         audits.append((row["claims"], audit["claims"]))
         left_out += len(left)
-    assert left_out in (172, 173)
+    assert left_out == 173
     assert counted(audits) == Figures(388, 352, 352, 0)
 
 

@@ -34,6 +34,17 @@ def test_sentences_of_one_shape_are_parsed_once(monkeypatch: pytest.MonkeyPatch)
     assert read[0].named[triplet.figure] == (["K"], "K", False)
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [("K3 is in spring 70.", "K3 is in box 70."), ("K3 is in box 70.", "K3 is in spring 70.")],
+)
+def test_a_name_is_not_read_as_another_name_was(texts: tuple[str, str]) -> None:
+    """Spring is a time and a box is a place, whichever is read first."""
+    sentences = Sentences(builtin().ontology("everyday"), pipeline())
+    says = {text: bool(sentences.read([text])[0][0].says.triplets) for text in texts}
+    assert says == {"K3 is in box 70.": True, "K3 is in spring 70.": False}
+
+
 def test_offsets_are_those_of_the_text() -> None:
     text = "Hm. A is above B."
     *_, last = SENTENCES.read([text])[0]
