@@ -15,12 +15,13 @@ from functools import partial
 from typing import Any
 
 from symbouq.auditing.answers.delivery import asks_what_is_possible, judge_answer, with_alternatives
-from symbouq.auditing.coherence import coherent
+from symbouq.auditing.coherence import certain, coherent
 from symbouq.auditing.description import describe
 from symbouq.auditing.presumptions import Decide, presume
 from symbouq.auditing.quantities import quantified
 from symbouq.auditing.relations import ClaimInput, audit_relations
 from symbouq.auditing.united import united
+from symbouq.auditing.universals import instantiated
 from symbouq.auditing.verdicts import TraceResult
 from symbouq.errors import RecordError
 from symbouq.limits import LimitError, late, turn, untimed
@@ -166,7 +167,7 @@ class TraceAuditor:
         """
         parser = self.parser_for(trace)
         ontology = parser.ontology
-        parsed = self.parsed(trace)
+        parsed = certain(ontology, self.parsed(trace))
         cases = asks_what_is_possible(trace)
         decided = partial(decide, cases=cases, strict=self._strict)
         if trace.structured:
@@ -223,7 +224,7 @@ class TraceAuditor:
         """Read and decide a trace with the parser, whatever a language model reads in it."""
         parser = self.parser_for(trace)
         decided = partial(decide, cases=asks_what_is_possible(trace), strict=self._strict)
-        read = parser.second_opinion(trace)
+        read = certain(parser.ontology, parser.second_opinion(trace))
         return coherent(parser.ontology, read, partial(decided, parser.ontology))
 
     @turn()
@@ -266,7 +267,7 @@ def decide(
             from symbouq.auditing.events import audit_events
 
         return audit_events(ontology, parsed.events, [claim.events for claim in parsed.claims])
-    ontology, parsed = quantified(ontology, parsed)
+    ontology, parsed = quantified(ontology, instantiated(ontology, parsed))
     related: set[frozenset[str]] | None = None
     if cases:
         related = {frozenset((s.figure, s.ground)) for _, s in parsed.scene}

@@ -12,24 +12,30 @@ from symbouq.reading.text import SURE, ParsedTrace
 Decide = Callable[[ParsedTrace], TraceResult]
 
 
+def certain(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
+    """Remove uncertain relations from a scene in profiles that state `coherent`: they support no
+    verdict.
+    """
+    if not ontology.coherent:
+        return parsed
+    sure = tuple(row for row in parsed.scene if row[1].confidence >= SURE)
+    return replace(parsed, scene=sure, complete=parsed.complete and len(sure) == len(parsed.scene))
+
+
 def coherent(
     ontology: Ontology, parsed: ParsedTrace, decide: Decide
 ) -> tuple[ParsedTrace, TraceResult]:
-    """Remove uncertain sentences from a scene. Return the trace and its result.
+    """Remove conflicting sentences from a scene, and return the trace with its result.
 
-    Uncertain readings support no verdict. In open text, a conflicting scene is more often misread
-    than wrong. Conflicting sentences are therefore left out, too, and the audit reports the
-    conflict. This applies only to profiles that state `coherent`.
+    In open text, a conflicting scene is more often misread than wrong. Its conflicting sentences
+    are therefore left out, and the audit reports the conflict. This applies only to profiles that
+    state `coherent`.
 
     Args:
         ontology: The tables of the profile.
         parsed: The trace.
         decide: Function that decides a trace.
     """
-    if ontology.coherent:
-        sure = tuple(row for row in parsed.scene if row[1].confidence >= SURE)
-        complete = parsed.complete and len(sure) == len(parsed.scene)
-        parsed = replace(parsed, scene=sure, complete=complete)
     result = decide(parsed)
     while ontology.coherent and not result.feasible and result.clash:
         doubtful = {premise.number for premise in result.clash}

@@ -18,6 +18,8 @@ IN_PART = "in-part"
 """Reason for a claim with incomplete statements: it was read only in part."""
 ASSERTED = "asserted"
 """Stance of a plain assertion."""
+ANYTHING = "anything"
+"""Figure of a statement about every thing: "nothing is in the box"."""
 NOWHERE = (0, 0)
 """Span of a relation that is given in a record and not in words."""
 Count = tuple[int, int]

@@ -58,3 +58,15 @@ def test_nothing_is_based_on_what_was_not_surely_read() -> None:
         for profile in ("half-plane", "everyday")
     }
     assert verdicts == {"half-plane": "entailed", "everyday": "unknown"}
+
+
+def test_given_relations_below_the_threshold_support_nothing() -> None:
+    relation = {"subject": "cup", "relation": "left", "object": "jar"}
+    told = {
+        "id": "t",
+        "profile": "everyday",
+        "scene_relations": [{**relation, "confidence": 0.74}],
+        "claims": [{"type": "conclusion", "text": "", "relations": [relation]}],
+    }
+    (claim,) = TraceAuditor().audited(make_record(Trace, told))["claims"]
+    assert claim["verdict"] == "unknown"

@@ -17,9 +17,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from symbouq.reading.model.schema import EARLIER
+from symbouq.reading.model.schema import EARLIER, EVERY
 from symbouq.reading.segments import Role, segmented
 from symbouq.reading.syntax.cutting import spans
+from symbouq.reading.text import ANYTHING
 from symbouq.records.reading import Reply, SentenceReading, ThingMention, UnexpressedReading
 
 AT_ONCE = 24
@@ -263,7 +264,7 @@ def _placed(reply: Reply, label: str, text: str, names: Names) -> Reply:
     sentence = next((s for s in reply.sentences if s.sentence == asked), None)
     if sentence is None:  # a reading that was edited by hand
         return Reply(sentences=[])
-    by_words = names.by_words(sentence, text, label)
+    by_words = names.by_words(sentence, text, label) | {EVERY: EVERY}
     own = Reply(
         sentences=[sentence.model_copy(update={"sentence": label})],
         asks=reply.asks,
@@ -328,7 +329,7 @@ class Names:
 
     def name(self, thing: str) -> str | None:
         """Return the name of a thing, or of its former place; None if unknown."""
-        called = self.of.get(moved(thing))
+        called = ANYTHING if thing == EVERY else self.of.get(moved(thing))
         return f"{called} (earlier)" if called and thing.endswith(EARLIER) else called
 
     def by_words(self, sentence: SentenceReading, text: str, label: str) -> dict[str, str]:

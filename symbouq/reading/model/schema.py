@@ -16,10 +16,13 @@ EARLIER = "-before"
 """Suffix to the id of a thing that has moved. An id with this suffix stands for the former place.
 """
 
+EVERY = "any"
+"""Id of the thing that denials for every thing are about: "nothing is in the box"."""
+
 _WORDS = r"^[^\x00-\x1f\x7f]{1,160}$"
 """Pattern for words in a reply. Some engines allow control characters if only a length is given."""
 _AMOUNT = r"^([^\x00-\x1f\x7f]{1,40})?$"
-_THING = rf"^t[1-9][0-9]{{0,2}}({EARLIER})?$"
+_THING = rf"^(t[1-9][0-9]{{0,2}}({EARLIER})?|{EVERY})$"
 _MOST = 24
 """Maximum number of things, relations or other parts in a sentence, and of sentences in a request.
 """

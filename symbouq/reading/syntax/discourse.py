@@ -783,6 +783,8 @@ class Discourse:
         phrase = sentence.says.phrases[head]
         if phrase.kind in ("wanted", "shared"):
             return ()
+        if phrase.kind == "universal":
+            return (self.things.anything(),)
         the_other = phrase.kind == "group" and phrase.rest and phrase.count == 1
         if the_other or not (phrase.plural or phrase.kind == "pronoun"):
             sibling = self._siblings.resolved(sentence, phrase, other, singular_of(self._noun))
@@ -1031,6 +1033,13 @@ class Discourse:
             return pair[phrase.pick :][:1] if pair else self._last(sentence, phrase, other, 2)
         excluded = self._spoken(sentence, other)
         phrases = sentence.says.phrases
+        ones = [n for n, p in phrases.items() if p.kind == "elliptic" and n < phrase.head]
+        if phrase.rest and ones and phrase.count is not None:
+            # "The red one is above the cups, the other one below them"
+            picked = {thing for n in ones for thing in self._resolve(sentence, n, CONTEXT)}
+            noun = self._noun_before(sentence, ones[-1])
+            alike = self.things.several([noun], noun, phrase.count + len(picked)) if noun else ()
+            return tuple(t for t in alike if t not in picked) if picked.issubset(alike) else ()
         for group in [*reversed(named), *reversed(self._groups)]:
             left = tuple(t for t in group if t not in excluded) if phrase.rest else group
             least = 1 if phrase.rest or phrase.kind == "pronoun" else 2

@@ -87,6 +87,9 @@ class Triplet:
     former: bool = False
 
 
+_NAMELESS = ("pronoun", "wanted", "group", "elliptic", "shared", "universal")
+
+
 @dataclass(frozen=True)
 class Phrase:
     """A pronoun, or a noun phrase that may refer to a thing.
@@ -96,8 +99,9 @@ class Phrase:
         words: The words that name the thing, without article.
         kind: `pronoun`, `definite`, `indefinite`, `plural`, `name`, `person` (the speaker or the
             addressee), `wanted` ("what", "who"), `group` (things mentioned before: "both", "the
-            other two", "the latter"), `elliptic` (without a noun of its own: "the blue one") or
-            `shared` (a place identified by another thing in it: "the same drawer as the pen").
+            other two", "the latter"), `elliptic` (without a noun of its own: "the blue one"),
+            `shared` (a place identified by another thing in it: "the same drawer as the pen") or
+            `universal` ("nothing").
         role: Its role in the sentence: `subject`, `introduced` ("there is a lamp"), `object` (of a
             verb), `oblique` (a pronoun after a preposition) or `other`.
         count: The number of things that the phrase refers to, if stated.
@@ -118,7 +122,7 @@ class Phrase:
     @property
     def names(self) -> bool:
         """Whether the phrase itself identifies a thing, unlike "it" and "what"."""
-        return self.kind not in ("pronoun", "wanted", "group", "elliptic", "shared")
+        return self.kind not in _NAMELESS
 
     @property
     def person(self) -> bool:
@@ -760,6 +764,12 @@ class _Facts:
             return
         if self._asked and "asking" in names and token.pos_ == "PRON":
             self.phrases[token.i] = Phrase(token.i, (token.i,), "wanted", "other")
+            return
+        if "universal" in names and token.dep_ != "amod" and not self._asked:
+            if token.dep_ != "acomp":  # "empty" is no thing itself
+                self._say(f"mention({t}).")
+                self._things.append(t)
+            self.phrases[token.i] = Phrase(token.i, (token.i,), "universal", _role(token))
             return
         if not word.label and self._is_group(token, names):
             self._say(f"mention({t}).", f"group({t}).")

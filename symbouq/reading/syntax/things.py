@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields
 
 from symbouq.reading.stems import singular_of
+from symbouq.reading.text import ANYTHING
 
 _CODE = 2
 """Maximum length of a number or letter after a noun, as in "bay 12"."""
@@ -242,6 +243,12 @@ class Things:
             self.whole = len(self.spellings)
             self.spellings.append("the surroundings")
         return self.whole
+
+    def anything(self) -> int:
+        """Return the thing of statements about every thing."""
+        if ANYTHING not in self.spellings:
+            self.spellings.append(ANYTHING)
+        return self.spellings.index(ANYTHING)
 
     def before(self, thing: int) -> int:
         """Add a thing that stands for the former place of `thing`, which has moved. No noun phrase

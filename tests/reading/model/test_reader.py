@@ -14,7 +14,7 @@ from symbouq.records import Reply, Trace, make_record
 
 ONTOLOGY = OntologyLibrary().ontology("half-plane")
 READER = ModelReader(ONTOLOGY)
-IDS = {"cup": "t1", "jug": "t2", "pan": "t3", "tin": "t4"}
+IDS = {"cup": "t1", "jug": "t2", "pan": "t3", "tin": "t4", "any": "any"}
 
 
 def sentence(label: str, text: str, *said: str, unexpressed: Any = ()) -> dict[str, Any]:
@@ -278,6 +278,16 @@ def test_without_one_it_is_the_last_claim_if_about_the_pair_or_empty() -> None:
     assert len(claims) == 3 and stated(claims[-1]) == [("jug", "above", "cup")]
     assert response("", ["t1", "t2"])[-1] == Claim("conclusion", "", ())
     assert response("", [])[-1] == Claim("conclusion", "", ())
+
+
+def test_the_thing_any_is_every_thing() -> None:
+    said = sentence("S1", "nothing is left of the cup", "denied any left cup")
+    said["things"].append({"id": "any", "words": "nothing"})
+    texts = TraceTexts.of(["nothing is left of the cup"], "", [], "")
+    parsed = READER.read(texts, [reply(said), reply(sentence("C1", ""))])
+    assert [(s.figure, s.relation, s.ground) for _, s in parsed.scene] == [
+        ("anything", "not_left", "cup")
+    ]
 
 
 def test_a_denial_in_a_scene_that_no_relation_says_is_named() -> None:
