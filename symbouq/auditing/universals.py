@@ -49,7 +49,8 @@ def instantiated(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
         of_all = [s for s in stated if s.figure == ANYTHING]
         if all((s.relation, s.ground) in held for s in of_all):
             return replace(claim, relations=tuple(stated))
-        each = (replace(s, figure=n) for s in of_all for n in known if n != s.ground)
+        denied = [s for s in of_all if s.relation in denials]
+        each = (replace(s, figure=n) for s in denied for n in known if n != s.ground)
         others = (s for s in stated if s.figure != ANYTHING)
         return replace(claim, relations=(*others, *each), reason=IN_PART)
 

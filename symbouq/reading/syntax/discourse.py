@@ -724,7 +724,8 @@ class Discourse:
             # "It stood in row 2, but was moved" gives its former place.
             past = self._left if place.figure in until else {}
             things = self._resolve(sentence, place.figure, CONTEXT)
-            if len(things) != 1 or sentence.says.phrases[place.figure].kind == "plural":
+            kind = sentence.says.phrases[place.figure].kind
+            if len(things) != 1 or kind in ("plural", "universal"):
                 continue
             thing = past.get(things[0], things[0])
             here = told.setdefault(thing, {})
@@ -1034,13 +1035,10 @@ class Discourse:
         excluded = self._spoken(sentence, other)
         phrases = sentence.says.phrases
         ones = [n for n, p in phrases.items() if p.kind == "elliptic" and n < phrase.head]
-        if phrase.rest and ones and phrase.count is not None:
-            # "The red one is above the cups, the other one below them"
-            picked = {thing for n in ones for thing in self._resolve(sentence, n, CONTEXT)}
-            noun = self._noun_before(sentence, ones[-1])
-            alike = self.things.several([noun], noun, phrase.count + len(picked)) if noun else ()
-            return tuple(t for t in alike if t not in picked) if picked.issubset(alike) else ()
+        picked = {thing for n in ones for thing in self._resolve(sentence, n, CONTEXT)}
         for group in [*reversed(named), *reversed(self._groups)]:
+            if phrase.rest and ones and picked.isdisjoint(group):
+                continue  # "Jars on the top one, plates on the other one": not on the jars
             left = tuple(t for t in group if t not in excluded) if phrase.rest else group
             least = 1 if phrase.rest or phrase.kind == "pronoun" else 2
             if phrase.count in (None, len(left)) and len(left) >= least:
@@ -1049,6 +1047,10 @@ class Discourse:
             return ()
         if not phrase.rest:
             return self._last(sentence, phrase, other, phrase.count)
+        if ones:
+            noun = self._noun_before(sentence, ones[-1])
+            alike = self.things.several([noun], noun, phrase.count + len(picked)) if noun else ()
+            return tuple(t for t in alike if t not in picked) if picked.issubset(alike) else ()
         if other == CONTEXT or not phrases[other].names:
             return ()
         # "Cup A is between the other two", where the scene has three cups

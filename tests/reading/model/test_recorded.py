@@ -108,11 +108,11 @@ def counted(audits: Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]])
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
-        ("parser", True, Figures(196, 103, 103, 0)),
+        ("parser", True, Figures(196, 104, 104, 0)),
         ("parser", False, Figures(192, 71, 71, 0)),
         ("model", True, Figures(196, 177, 177, 0)),
         ("model", False, Figures(192, 169, 169, 0)),
-        ("both", True, Figures(196, 181, 181, 0)),
+        ("both", True, Figures(196, 182, 182, 0)),
         ("both", False, Figures(192, 171, 171, 0)),
     ],
 )
@@ -128,7 +128,7 @@ HELD_BACK = [*FRESH][:20]
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
-        ("parser", True, Figures(108, 10, 10, 0)),
+        ("parser", True, Figures(108, 11, 11, 0)),
         ("parser", False, Figures(108, 14, 16, 2)),
         ("model", True, Figures(108, 76, 76, 0)),
         ("model", False, Figures(108, 44, 44, 0)),
@@ -215,8 +215,8 @@ def test_the_model_need_not_read_what_the_parser_decides() -> None:
         audit = by_replies(row, replies, left=left, second_opinion=True)
         audits.append((row["claims"], audit["claims"]))
         left_out += len(left)
-    assert left_out == 173
-    assert counted(audits) == Figures(388, 352, 352, 0)
+    assert left_out == 174
+    assert counted(audits) == Figures(388, 353, 353, 0)
 
 
 @pytest.mark.slow
