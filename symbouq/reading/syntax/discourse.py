@@ -268,6 +268,9 @@ class Discourse:
             self._left |= turned
             if self._arrangement is not None:
                 self._arrangement.swap(one, two)
+            for thing in turned:
+                if self._motion is not None and self._motion.faces(thing):
+                    self._motion.turn(thing, "face_other", "")
         return pairs
 
     def _exchanged(self, sentence: Sentence) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
