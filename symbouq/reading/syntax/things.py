@@ -89,8 +89,14 @@ class Things:
         alike = {thing for thing, like in fits.items() if like}  # by the full name
         if not alike and proper:  # "Save" for the Save button
             alike = {self._of[other] for other in self._of if _opens(key, other)}
-        alike = alike or self._answered(key)
+        alike = alike or self._answered(key) or self._listed(key)
         return alike.pop() if len(alike) == 1 else None
+
+    def _listed(self, key: tuple[str, ...]) -> set[int]:
+        """The thing that a list gives without its noun: "the salt jar" of "jars: salt, rice"."""
+        *told, noun = _folded(key)
+        kinds = (of for kind, of in self._gathered.items() if singular_of(kind[-1]) == noun)
+        return {thing for of in kinds for thing in of if thing == self._of.get(tuple(told))}
 
     def _answered(self, key: tuple[str, ...]) -> set[int]:
         """Resolve "your tent" in an answer if the scene contains "my tent"; likewise for "you"."""
