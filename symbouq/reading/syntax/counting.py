@@ -84,6 +84,9 @@ class Counting:
             relation = told.relations[0] if told.category else self._first_on.get(scale)
             if len(first) != 1 or len(things) < 2 or first[0] not in things:
                 continue
+            told_all = group != head and sentence.says.phrases[group].count is not None
+            if not (told_all or self._things.counted_from_one(things)):
+                continue  # "layer 3 is the topmost layer", where the text tells of 3, 4 and 5
             span = sentence.start + told.start, sentence.start + told.end
             for other in things:
                 if other != first[0] and relation is not None and (first[0], other) not in done:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +27,7 @@ _FACING = frozenset(("face", "course", "face_away", "course_away"))
 """Kinds of steps that set the heading of a thing."""
 _HOLDERS = ("container", "interior", "surface", "component", "slot")
 """Classes of nouns for containers and supports."""
+_OWNER = re.compile(r"\b[A-Z]\w+['\u2019]s\b")
 _REMEMBERED = 8
 """Maximum number of earlier groups that "both" may refer to."""
 
@@ -1186,6 +1188,8 @@ class Discourse:
         if animate:
             people = [t for t in further if t in self.things.people]
             people = people or [t for t in further if self.things.spellings[t].istitle()]
+            if not people and _OWNER.search(sentence.text, 0, sentence.words[head].start):
+                return None  # "The cat slept in its basket. It is on Ann's bed, and she ..."
             further = people or further  # "The mill is in front of Ann. She ..."
         if len(further) > 1 and further[1] == self._place and self._is_entered(sentence, head):
             return next((thing for thing in further if self._holds(thing)), None)

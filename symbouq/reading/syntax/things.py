@@ -205,6 +205,11 @@ class Things:
         """Return the latest row that contains a thing; empty if there is none."""
         return next((row for row in reversed(self._rows) if thing in row), ())
 
+    def counted_from_one(self, things: Iterable[int]) -> bool:
+        """Whether things are not numbered, or their numbers begin with 1."""
+        numbers = [self.spellings[thing].split()[-1] for thing in things]
+        return not all(map(str.isdecimal, numbers)) or "1" in numbers
+
     def every(self, count: int) -> tuple[int, ...]:
         """Return all named things if there are `count` of them; otherwise empty."""
         first = self.known or len(self.spellings)
