@@ -32,7 +32,8 @@ def rows(name: str) -> list[dict[str, Any]]:
 
 SCENES = {row["id"]: row for row in rows("scenes.jsonl")}
 FRESH = {f"fresh-{row['id']}": row for row in rows("fresh_scenes.jsonl")}
-ALL = SCENES | FRESH
+NEW = {row["id"]: row for row in rows("new_scenes.jsonl")}
+ALL = SCENES | FRESH | NEW
 
 
 def looked_at(identity: str) -> bool:
@@ -67,11 +68,12 @@ def by_replies(row: dict[str, Any], replies: list[list[Reply]], **how: Any) -> d
 
 @cache
 def audited(identity: str, reader: str) -> dict[str, Any]:
-    row, fresh = ALL[identity], identity in FRESH
+    row = ALL[identity]
     if reader == "parser":
         return AUDITOR.audited(trace(row))
     parser = AUDITOR.parser_for(trace(row))
-    of = answers("fresh_readings.jsonl") if fresh else answers("readings.jsonl", 2)
+    once = "fresh_readings.jsonl" if identity in FRESH else "new_readings.jsonl"
+    of = answers("readings.jsonl", 2) if identity in SCENES else answers(once)
     replies = parser.model_reader.ask(parser.texts(trace(row)), of)
     return by_replies(row, replies, second_opinion=reader == "both")
 
@@ -138,6 +140,25 @@ HELD_BACK = [*FRESH][:20]
 )
 def test_fresh_scenes(reader: str, looked: bool, expected: Figures) -> None:
     assert figures(reader, [n for n in FRESH if (n not in HELD_BACK) == looked]) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("reader", "kind", "looked", "expected"),
+    [
+        ("parser", "plain", True, Figures(60, 18, 18, 0)),
+        ("parser", "plain", False, Figures(59, 21, 21, 0)),
+        ("model", "plain", True, Figures(60, 49, 49, 0)),
+        ("model", "plain", False, Figures(59, 49, 49, 0)),
+        ("both", "plain", True, Figures(60, 50, 50, 0)),
+        ("both", "plain", False, Figures(59, 49, 49, 0)),
+        ("both", "harder", True, Figures(60, 22, 22, 0)),
+        ("both", "harder", False, Figures(60, 21, 21, 0)),
+    ],
+)
+def test_new_scenes(reader: str, kind: str, looked: bool, expected: Figures) -> None:
+    scenes = [n for n in NEW if n.startswith(kind) and looked_at(n) == looked]
+    assert figures(reader, scenes) == expected
 
 
 def scenes_of(name: str) -> list[str]:
