@@ -15,7 +15,7 @@ def instantiated(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
     These are the things that scene or claims mention, except people, backdrops such as a floor, and
     things that the scene places, directly or through other things, relative to the same ground: the
     text may speak of them at another time. A claim about every thing is judged like a claim that is
-    read in part, unless the scene states the same.
+    read in part, unless the scene states the same or the opposite.
 
     Args:
         ontology: The tables of the profile.
@@ -25,7 +25,8 @@ def instantiated(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
     if all(ANYTHING not in (s.figure, s.ground) for s in stated):
         return parsed
     relations = ontology.relations
-    denials = {*relations.negation.values(), *ontology.denials.values()}
+    denial_of = ontology.denials | relations.negation
+    denials = {*denial_of.values()}
 
     def turned(s: Statement) -> Statement:
         """The statement with the thing that stands for all others as its figure."""
@@ -44,10 +45,11 @@ def instantiated(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
         others = things.keys() - _placed(denial.ground, pairs)
         scene += [(number, replace(denial, figure=name)) for name in (ANYTHING, *sorted(others))]
     held = {(s.relation, s.ground) for _, s in general}
+    excluded = {(r, ground) for r, d in denial_of.items() for e, ground in held if d == e}
 
     def judged(claim: Claim, stated: Sequence[Statement]) -> Claim:
         of_all = [s for s in stated if s.figure == ANYTHING]
-        if all((s.relation, s.ground) in held for s in of_all):
+        if all((s.relation, s.ground) in held | excluded for s in of_all):
             return replace(claim, relations=tuple(stated))
         denied = [s for s in of_all if s.relation in denials]
         each = (replace(s, figure=n) for s in denied for n in known if n != s.ground)
