@@ -110,7 +110,7 @@ def counted(audits: Iterable[tuple[list[dict[str, Any]], list[dict[str, Any]]]])
 @pytest.mark.parametrize(
     ("reader", "looked", "expected"),
     [
-        ("parser", True, Figures(196, 104, 104, 0)),
+        ("parser", True, Figures(196, 105, 105, 0)),
         ("parser", False, Figures(192, 71, 71, 0)),
         ("model", True, Figures(196, 177, 177, 0)),
         ("model", False, Figures(192, 169, 169, 0)),
@@ -236,7 +236,7 @@ def test_the_model_need_not_read_what_the_parser_decides() -> None:
         audit = by_replies(row, replies, left=left, second_opinion=True)
         audits.append((row["claims"], audit["claims"]))
         left_out += len(left)
-    assert left_out == 174
+    assert left_out == 175
     assert counted(audits) == Figures(388, 353, 353, 0)
 
 
