@@ -76,7 +76,7 @@ def figures(rows: list[dict[str, Any]]) -> Figures:
     ("file", "first", "end", "expected"),
     [
         ("scenes", 0, 70, Figures(453, 102, 103, 1)),
-        ("scenes", 70, 80, Figures(67, 8, 8, 0)),
+        ("scenes", 70, 80, Figures(67, 9, 9, 0)),
         ("others", 0, 40, Figures(229, 43, 44, 1)),
         ("fresh", 0, 34, Figures(181, 58, 59, 1)),
         ("fresh", 34, 78, Figures(229, 64, 66, 2)),
