@@ -21,8 +21,8 @@ def instantiated(ontology: Ontology, parsed: ParsedTrace) -> ParsedTrace:
         ontology: The tables of the profile.
         parsed: The parsed trace.
     """
-    stated = [s for _, s in parsed.scene] + [s for c in parsed.claims for s in c.relations]
-    if all(ANYTHING not in (s.figure, s.ground) for s in stated):
+    every = [s for _, s in parsed.scene] + [s for c in parsed.claims for s in c.relations]
+    if all(ANYTHING not in (s.figure, s.ground) for s in every):
         return parsed
     relations = ontology.relations
     denial_of = ontology.denials | relations.negation

@@ -765,8 +765,9 @@ class _Facts:
         if self._asked and "asking" in names and token.pos_ == "PRON":
             self.phrases[token.i] = Phrase(token.i, (token.i,), "wanted", "other")
             return
-        if "universal" in names and token.dep_ != "amod" and not self._asked:
-            if token.dep_ != "acomp":  # "empty" is no thing itself
+        empty = token.dep_ == "acomp"  # "A is empty", not "to empty A" or "the empty A"
+        if "universal" in names and (empty or token.pos_ == "PRON") and not self._asked:
+            if not empty:
                 self._say(f"mention({t}).")
                 self._things.append(t)
             self.phrases[token.i] = Phrase(token.i, (token.i,), "universal", _role(token))
